@@ -311,8 +311,8 @@ def sum_topics(
     chance to
     be drawn in every batch (`find_reach` tells). Where a topic's weights are known up to a factor only, its mean is in
     `weight`, and `factors` (draw, topic) are as likely values of it, relative to that mean. `noise` (draw,) is the
-    variance of gold's gains, where gold errs. A measure that is not a weighted sum has a `curve`; `weight` then only says
-    how much items matter, and the derivatives take its place.
+    variance of gold's gains, where gold errs. A measure that is not a weighted sum has a `curve`; `weight` then
+    only says how much items matter, and the derivatives take its place.
     """
     factor, chance = _combine_batches(weight, drawn)
     gain = learn_gains(said, topic, drawn, factor=factor, folds=folds)

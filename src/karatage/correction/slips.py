@@ -17,8 +17,8 @@ from karatage.errors import DataError
 
 SHARES = np.arange(1, 6) / 6  # of slips that go down
 UNSEEN = 0.5  # disagreements added: none among n pairs is not certainty
-ROUNDS = 3000
-SETTLED = 1e-10
+ROUNDS = 500  # of EM, which converges slowly only if answers are nearly random
+SETTLED = 1e-9  # of the log-likelihood
 STEP = 0.25  # of an item, by which a pattern's count is changed
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze, settle_ties
-from karatage.data.checks import require_names, require_numbers, require_shape
+from karatage.data.checks import require_equal, require_names, require_numbers, require_shape
 from karatage.data.estimate import (
     Accuracy,
     Bounded,
@@ -170,11 +170,36 @@ ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini-Hochberg", "none": "each pair on
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class BestGuess:
+    """The best guess of a board: judges' differences, moved towards corrected ones by as much as judges are biased.
+
+    Both intervals hold on average over the pairs. Those of `pairs` depend on gold alone; those of `usual` assume that the
+    judges are about as biased as judges of the same accuracy elsewhere.
+    """
+
+    standing: Standing
+    pairs: Differences
+    usual: Differences
+    unexplained: float  # share of the variance of gold's gains that the judges' grades leave
+    spread: float  # bias of a difference, for a unit of weight on different documents, as usual judges have it
+    spread_by_gold: float  # the same by gold alone
+
+    def check(self, systems: int, confidence: float) -> None:
+        """Refuse arrays of another length, different guesses, and intervals that do not follow."""
+        self.standing.check(systems, confidence, cut=True)
+        for found in (self.pairs, self.usual):
+            found.check(systems * (systems - 1) // 2, confidence, "none")
+        require_equal("the best guess of differences", self.usual.value, self.pairs.value)
+        require_numbers("unexplained", self.unexplained, 0, 1)
+        require_numbers("spread", (self.spread, self.spread_by_gold), 0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Board(Result, kind="board"):
     """The result of `compare_all`; systems are sorted by score, corrected where that was possible."""
 
     derived = ("sentence", "significant", "top", "groups", "count_flips", "rows", "pairs")
-    optional = ("by_judge", "gold_errors")
+    optional = ("by_judge", "gold_errors", "guess")
 
     measure: str
     approach: str  # how judges became one
@@ -187,6 +212,7 @@ class Board(Result, kind="board"):
     naive_pairs: Differences
     corrected: Standing | None
     corrected_pairs: Differences | None
+    guess: BestGuess | None = None
     tau: Bounded | None = None  # between the judges' order and the corrected one
     tau_ap: Bounded | None = None  # the same with the corrected order for reference
     slope: Bounded | None = None  # of the judges' differences on gold's: above 1 they exaggerate
@@ -218,12 +244,21 @@ class Board(Result, kind="board"):
         for found in (self.naive_pairs, self.corrected_pairs):
             if found is not None:
                 found.check(len(self.a), self.confidence, self.adjust)
-        steps = settle_ties((self.corrected or self.naive).value)
+        if self.guess is not None:
+            self.guess.check(len(self.systems), self.confidence)
+        steps = settle_ties(self._first.value)
         if (np.diff(steps) > 0).any():
             raise DataError("systems are not in the order of their scores")
         for name, bounded, most in (("tau", self.tau, 1), ("tau_ap", self.tau_ap, 1), ("slope", self.slope, np.inf)):
             if bounded is not None:
                 bounded.check(name, -most, most)
+
+    @property
+    def _first(self) -> Standing:
+        """The scores that give the order."""
+        if self.guess is not None:
+            return self.guess.standing
+        return self.corrected or self.naive
 
     @property
     def a(self) -> LongArray:
@@ -297,6 +332,8 @@ class Board(Result, kind="board"):
         columns = {"system": names, "letters": letters} | self.naive.columns("naive")
         if self.corrected is not None:
             columns |= self.corrected.columns("corrected")
+        if self.guess is not None:
+            columns |= self.guess.standing.columns("guess")
         return pl.DataFrame(columns)
 
     def pairs(self) -> pl.DataFrame:

@@ -19,7 +19,7 @@ from karatage.comparison.rankings import kendall_tau, tau_ap
 from karatage.correction import graded
 from karatage.data.alignment import require_data
 from karatage.data.axes import BoolArray, FloatArray, LongArray, settle_ties
-from karatage.data.board import Board, Differences, Standing, find_claims
+from karatage.data.board import BestGuess, Board, Differences, Standing, find_claims
 from karatage.data.comparison import Comparison, Opinion, find_digits
 from karatage.data.estimate import Bounded
 from karatage.data.judgments import Judgments
@@ -34,9 +34,11 @@ from karatage.decisions.estimators.contract import (
     POWER,
     Boards,
     Fitted,
+    Guessed,
     Levels,
     trust_judges,
 )
+from karatage.decisions.guess import guess_board, list_guesses
 from karatage.decisions.notes import tell
 from karatage.decisions.question import Question, QuestionOptions, check_pair, choose_pair
 from karatage.errors import OptionError
@@ -144,6 +146,7 @@ def _ask_others(case: Case, choice: Choice) -> tuple[tuple[Opinion, ...], tuple[
         others.append(choice.second.second.compare(0, 1, case.question.confidence))
     if choice.corrected is not None:
         others += choice.corrected.list_more(case, 0, 1)
+        others += list_guesses(case, choice)
     return keep_possible(others, find_ceiling(case))
 
 
@@ -201,7 +204,9 @@ def compare_board(case: Case, adjust: Adjust) -> Board:
     choice = Choice(None) if gold is None else correct(case)
     found = choice.corrected
     doubt = choice.doubt_board()
-    order = np.lexsort((np.array(names), -settle_ties((found or judges).standing)))
+    guessed = guess_board(case, choice)
+    first = (found or judges) if guessed is None else guessed.by_gold
+    order = np.lexsort((np.array(names), -settle_ties(first.standing)))
     b, a = (order[index] for index in np.triu_indices(len(order), 1))
     naive_pairs = _test(judges, (a, b), question, adjust, np.zeros(len(a), bool))
     corrected, corrected_pairs, near = None, None, Nearness()
@@ -210,6 +215,7 @@ def compare_board(case: Case, adjust: Adjust) -> Board:
         corrected_pairs = _test(found, (a, b), question, adjust, doubted)
         corrected = _stand(found, order, question)
         near = compare_boards(case, judges.standing, found)
+    guess = None if guessed is None else _tell_guess(guessed, order, (a, b), question)
     return Board(
         measure=str(question.parsed),
         approach=case.approach,
@@ -222,6 +228,7 @@ def compare_board(case: Case, adjust: Adjust) -> Board:
         naive_pairs=naive_pairs,
         corrected=corrected,
         corrected_pairs=corrected_pairs,
+        guess=guess,
         tau=near.tau,
         tau_ap=near.tau_ap,
         slope=near.slope,
@@ -295,6 +302,19 @@ def _stand(found: Fitted, order: LongArray, question: Question) -> Standing:
         standard_error=error,
         low=np.maximum(value - half, found.within[0]),
         high=np.minimum(value + half, found.within[1]),
+    )
+
+
+def _tell_guess(guessed: Guessed, order: LongArray, pair: tuple[LongArray, LongArray], question: Question) -> BestGuess:
+    """The best guess in order; its intervals hold on average, so that they are not adjusted for the number of pairs."""
+    nothing = np.zeros(len(pair[0]), bool)
+    return BestGuess(
+        standing=_stand(guessed.by_gold, order, question),
+        pairs=_test(guessed.by_gold, pair, question, "none", nothing),
+        usual=_test(guessed.usual, pair, question, "none", nothing),
+        unexplained=guessed.unexplained,
+        spread=guessed.spread.quantile(0.5),
+        spread_by_gold=guessed.spread_by_gold.quantile(0.5),
     )
 
 

@@ -25,7 +25,14 @@ from karatage.data.note import Note
 from karatage.decisions.case import Case, ask
 from karatage.decisions.estimators.contract import WEIGHTED_SUMS, Doubt, Estimator, Fitted, Objection, SecondOpinion
 from karatage.decisions.estimators.registry import choose
-from karatage.decisions.gold_errors import LEAST_DOUBLES, LEAST_SLOPE, MOST_SLIPS, count_doubles
+from karatage.decisions.gold_errors import (
+    LEAST_DOUBLES,
+    LEAST_SLOPE,
+    MOST_KINDS,
+    MOST_SLIPS,
+    LearnedErrors,
+    count_doubles,
+)
 from karatage.decisions.notes import tell
 from karatage.decisions.question import Question
 from karatage.errors import DataError, OptionError, UnknownNameError
@@ -36,6 +43,8 @@ from karatage.text import count_names, counted, shorten
 CHANCE = 0.001  # of a false alarm
 NEARLY = 0.1  # relative error of probabilities that is accepted: lost digits or grades have little effect
 ROUNDING = 1e-9
+FEW_IMPOSSIBLE = 0.01  # of a board's differences, which may be beyond the range by chance
+MOST_PAST = 0.25  # of the range, by which they may be beyond it
 
 
 class Choice(NamedTuple):
@@ -92,6 +101,7 @@ def _correct(case: Case) -> Choice:
             notes += require_frame(case)
         require_agreement(case, estimator)
         found = _doubt_gold(estimator, case, _fit(estimator, case))
+        _require_few_slips(case)
     except DataError as problem:
         return Choice(None, f"{problem}", notes=notes)
     copies = find_copies(case)
@@ -128,30 +138,34 @@ def _doubt_gold(estimator: Estimator, case: Case, found: Fitted) -> Fitted:
 
 
 def require_agreement(case: Case, estimator: Estimator) -> None:
-    """Refuse gold by the judges that it should correct, gold whose judges agree too little, and slips that stay."""
+    """Refuse gold by the judges that it should correct, and gold whose judges agree too little."""
     gold, errors = case.gold, case.gold_errors
     if gold is None or gold.answers is None:
         return
     same = set(gold.answers.judges) & set(case.material.judgments.judges)
     if len(same) > 1 and same == set(gold.answers.judges):
+        names = count_names(sorted(same))
+        raise GuardError(f"gold is by judges whose errors it should correct ({names}); {INDEPENDENT_GOLD}")
+    if errors is not None and estimator.corrects_gold and errors.slips.factor < LEAST_SLOPE:
         raise GuardError(
-            f"gold is by judges whose errors it should correct ({count_names(sorted(same))}); {INDEPENDENT_GOLD}"
+            f"gold's judges agree too little: {_say_slips(errors)}, so differences cannot be corrected; clarify what "
+            "the grades mean, and grade again"
         )
-    if case.linear is None:
-        errors = case.gold_errors_by_grade
-        if errors is not None and errors.slips.rate >= MOST_SLIPS:
-            raise DataError(
-                f"{errors.slips.rate:.0%} of gold's grades are slips, by "
-                f"{counted(len(errors.doubles.by_item), 'item')} graded more than once, and "
-                f"{case.question.parsed} cannot be corrected for them, as it is not a "
-                f"weighted sum of grades; use {WEIGHTED_SUMS}, or take gold as correct with one grade for each item"
-            )
-    elif errors is not None and estimator.corrects_gold and errors.slips.factor < LEAST_SLOPE:
-        raise GuardError(
-            f"gold's judges agree too little: {errors.slips.rate:.0%} of gold's grades are slips, by "
-            f"{counted(len(errors.doubles.by_item), 'item')} graded more than once, so differences cannot be "
-            "corrected; clarify what the grades mean, and grade again"
+
+
+def _require_few_slips(case: Case) -> None:
+    """Refuse measures that cannot be corrected for gold's own errors, if these are frequent."""
+    errors = None if case.linear is not None else case.gold_errors_by_grade
+    if errors is not None and errors.slips.rate >= MOST_SLIPS:
+        raise DataError(
+            f"{_say_slips(errors)}, and {case.question.parsed} cannot be corrected for them, as it is not a weighted "
+            f"sum of grades; use {WEIGHTED_SUMS}, or take gold as correct with one grade for each item"
         )
+
+
+def _say_slips(errors: LearnedErrors) -> str:
+    items = counted(errors.doubles.count_items()[0], "item")
+    return f"{errors.slips.rate:.0%} of gold's grades are slips, by {items} graded more than once"
 
 
 def tell_gold_errors(case: Case, estimator: Estimator) -> tuple[Note, ...]:
@@ -162,6 +176,9 @@ def tell_gold_errors(case: Case, estimator: Estimator) -> tuple[Note, ...]:
     if errors is None:
         found = count_doubles(gold, np.arange(gold.top_grade + 1))
         doubles, split = (0, 0) if found is None else found.count_items()
+        if doubles >= LEAST_DOUBLES:
+            grades = len(np.unique(gold.answers.grade))
+            return tell.when(grades > MOST_KINDS, "gold-many-grades", grades=grades, most=MOST_KINDS)
         return tell.when(doubles, "gold-few-doubles", doubles=doubles, split=split, least=LEAST_DOUBLES)
     if not estimator.corrects_gold:
         return (tell("gold-errors-kept", estimator=estimator.name, slips=errors.slips.rate),)
@@ -286,19 +303,9 @@ def _take_first(drawn: Drawn) -> Drawn:
 
 
 def require_possible(case: Case, found: Fitted) -> Fitted:
-    """Refuse impossible differences, and scores impossible beyond chance; other impossible scores are not shown."""
+    """Refuse impossible differences and scores. Those of a board that are impossible by chance are only not shown."""
     top = find_ceiling(case)
-    gap = found.pairs.value[np.triu_indices(len(found.pairs.value), 1)]
-    beyond = np.abs(gap) > top + ROUNDING
-    if beyond.any():
-        worst = gap[np.argmax(np.abs(gap))]
-        told = "the corrected difference is"
-        if len(gap) > 1:
-            told = f"{int(beyond.sum()):,} of {len(gap):,} corrected differences are impossible, the largest is"
-        raise GuardError(
-            f"{told} {worst:+.3f}, and a difference in {case.question.parsed} lies between {-top:.4g} and "
-            f"{top:.4g}: {_blame(case)}"
-        )
+    found = _require_possible_pairs(case, found, top)
     within = max(found.within[0], 0.0), min(found.within[1], top)
     bounded, levels = replace(found, possible=(0.0, top), within=within), found.levels
     if levels is None or bounded.shown.all():
@@ -316,6 +323,30 @@ def require_possible(case: Case, found: Fitted) -> Fitted:
     names = tuple(case.systems[s] for s in np.flatnonzero(outside))
     note = tell("impossible-scores", top=top, measure=str(case.question.parsed), systems=names)
     return replace(bounded, notes=(*found.notes, note))
+
+
+def _require_possible_pairs(case: Case, found: Fitted, top: float) -> Fitted:
+    pairs = found.pairs
+    past = np.abs(pairs.value) - top
+    beyond = past > ROUNDING
+    if not beyond.any():
+        return found
+    first = np.triu_indices(len(beyond), 1)
+    gap, count = pairs.value[first], int(beyond[first].sum())
+    limit = t_quantile(1 - CHANCE / len(gap), float(pairs.degrees[beyond].min()))
+    few = count <= FEW_IMPOSSIBLE * len(gap) and past.max() <= MOST_PAST * top
+    if not few or (past[beyond] > limit * np.sqrt(pairs.variance[beyond])).any():
+        worst = gap[np.argmax(np.abs(gap))]
+        told = "the corrected difference is"
+        if len(gap) > 1:
+            told = f"{count:,} of {len(gap):,} corrected differences are impossible, the largest is"
+        raise GuardError(
+            f"{told} {worst:+.3f}, and a difference in {case.question.parsed} lies between {-top:.4g} and "
+            f"{top:.4g}: {_blame(case)}"
+        )
+    bounded = replace(pairs, value=np.clip(pairs.value, -top, top), variance=np.where(beyond, np.inf, pairs.variance))
+    note = tell("impossible-pairs", pairs=count, top=top, measure=str(case.question.parsed))
+    return replace(found, pairs=bounded, notes=(*found.notes, note))
 
 
 def require_spread(case: Case, found: Fitted) -> Fitted:

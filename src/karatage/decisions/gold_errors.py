@@ -20,6 +20,7 @@ from karatage.data.gold_errors import Dispute, Disputed, GoldErrors
 from karatage.data.judgments import Judgments
 
 LEAST_DOUBLES = 50  # items graded more than once, from which gold is corrected
+MOST_KINDS = 10  # of grades with different gains, for which slips are estimated
 LEAST_SLOPE = 0.3  # of gold's grades on true ones, below which they say too little
 MOST_SLIPS = 0.02  # of gold's grades, from which measures that cannot be corrected for them are refused
 MOST_DISPUTED = 20  # items that an audit lists
@@ -54,8 +55,8 @@ class LearnedErrors:
     @property
     def assumption(self) -> str:
         """What the correction depends on."""
-        again = "a judge of gold who is asked again" if self.told_apart else "two judges of gold"
-        return f"{again} make slips independently, and slips up and down are about equally likely"
+        whose = "a judge of gold who grades an item again" if self.told_apart else "different judges of gold"
+        return f"slips of {whose} are independent, and slips up and down are about equally likely"
 
     @property
     def gain(self) -> FloatArray:
@@ -156,7 +157,7 @@ def learn_errors(gold: Judgments, gain: FloatArray, *, least: int = LEAST_DOUBLE
     used = np.unique(gain[np.unique((gold.answers or gold).grade)])
     kind = np.searchsorted(used, gain).clip(0, len(used) - 1)
     doubles = count_doubles(gold, kind)
-    if doubles is None or len(used) < 2 or len(doubles.by_item) < least:
+    if doubles is None or not 2 <= len(used) <= MOST_KINDS or len(doubles.by_item) < least:
         return None
     told_apart = doubles.judges > 1 and len(doubles.by_judge) >= LEAST_DOUBLES
     slips = learn_slips(doubles.by_judge if told_apart else doubles.by_item, used)

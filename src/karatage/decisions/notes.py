@@ -69,6 +69,8 @@ tell = Texts(
         "gold-few-doubles": "{doubles:count gold item} graded more than once, {split:,} differently, too few to "
         "estimate gold's own errors: gold is taken as correct. From {least} on, differences are corrected for them",
         "gold-graded": "the judges graded {items:,} of {gold:count gold item}",
+        "gold-many-grades": "gold has {grades} grades, too many to estimate its own errors: gold is taken as correct. "
+        "Map grades to {most} or fewer",
         "gold-opinions": "gold's judges graded fewer than {least} items again themselves, so all differences between "
         "them count as slips. If they are differences of opinion, differences between systems are {shrinks:.2f} times "
         "those shown, with about the same p-values",
@@ -76,6 +78,8 @@ tell = Texts(
         "gold-unlike": "gold has no sampling probabilities (pi): calibration is for items like those with gold",
         "impossible": "second opinions larger than {top:.4g}, the largest possible difference, are not shown: "
         "{opinions}",
+        "impossible-pairs": "the corrected difference of {pairs:count pair} is outside -{top:g} to {top:g}, which is "
+        "possible by chance with so little gold; no claim is made about these in {measure}",
         "impossible-scores": "corrected scores outside 0 to {top:.4g}, the range of {measure}, are not shown: "
         "{systems:names}",
         "inverted": "{finding}; {advice}",

@@ -104,3 +104,22 @@ def count_gaps(weight: FloatArray, counted: BoolArray, out: LongArray) -> None:
                     out[a, b] += weight[i, a] != weight[i, b]
                 out[a, last] += weight[i, a] != 0.0
                 out[last, a] += weight[i, a] != 0.0
+
+
+@kernel
+def share_weights(weight: FloatArray, variance: FloatArray, least: FloatArray, product: FloatArray) -> None:
+    """Add to each pair of systems the smaller of an item's two weights, and their product times its `variance`."""
+    systems = weight.shape[1]
+    shown = np.empty(systems, np.int64)
+    for i in range(weight.shape[0]):
+        count = 0
+        for s in range(systems):
+            if weight[i, s] != 0.0:
+                shown[count] = s
+                count += 1
+        for x in range(count):
+            a = shown[x]
+            for y in range(count):
+                b = shown[y]
+                least[a, b] += min(weight[i, a], weight[i, b])
+                product[a, b] += variance[i] * weight[i, a] * weight[i, b]

@@ -40,7 +40,9 @@ def test_two_answers_do_not_show_the_direction_and_three_do() -> None:
     two = learn_slips(table(0.18, 0.15), BINARY)
     slopes = _slopes(table(0.18, 0.15))
     assert np.ptp(slopes) > 0.1
-    assert slopes.min() < two.factor < slopes.max()
+    prior = SHARES * (1 - SHARES) / (SHARES * (1 - SHARES)).sum()
+    assert two.factor == pytest.approx(prior @ slopes, abs=0.002)
+    assert two.factor_error == pytest.approx(np.sqrt(prior @ (slopes - prior @ slopes) ** 2), rel=0.02)
     true, prevalence = spread_slips(np.array([0.1]), np.array(SHARES[-1])), np.array([0.6, 0.4])
     counts = []
     for answers in product((0, 1), repeat=3):

@@ -136,6 +136,15 @@ def test_few_doubles_change_nothing() -> None:
     assert not any("gold-" in note.kind for note in none.notes)
 
 
+def test_many_grades_are_taken_as_correct() -> None:
+    rows = double().answers
+    assert rows is not None
+    fine = rows.to_frame().with_columns(grade=pl.col("grade") * 30 + pl.int_range(pl.len()) % 7)
+    found = ask(kt.read_gold(fine), "DCG@5")
+    assert found.gold_errors is None
+    assert has_note(found, "decisions.gold-many-grades", grades=27)
+
+
 def test_opinions_are_not_undone() -> None:
     """Judges who keep to different grades do not slip: only the sampling of judges widens the interval."""
     kept, changed = (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from karatage.correction.planning import gold_needed
+from karatage.correction.shrinkage import Spread
 from karatage.correction.topics import TopicEstimated
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.comparison import Opinion
@@ -174,6 +175,10 @@ class Fitted:
         """Another estimator's answer from the same gold, by other assumptions; `fit` applies the same guards."""
         return None
 
+    def guess(self, case: Case) -> Guessed | None:  # noqa: ARG002 subclasses do
+        """The best guess of all systems, where gold allows one."""
+        return None
+
     def list_more(self, case: Case, a: int, b: int) -> tuple[Opinion, ...]:  # noqa: ARG002 subclasses do
         """Other estimates for one pair, such as a bootstrap."""
         return ()
@@ -213,6 +218,19 @@ class Fitted:
     def name_more_gold(self, case: Case, more: int) -> str | None:  # noqa: ARG002 subclasses use the case
         """The amount of gold in words; None where there cannot be that much."""
         return f"About {counted(more, 'more gold label')}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Guessed:
+    """The best guess of all systems; its intervals hold on average over pairs."""
+
+    by_gold: Fitted  # with intervals by gold alone
+    usual: Fitted  # the same guess, with intervals for judges who are biased as usual
+    unit: float  # standard deviation of gold's gains
+    unexplained: float  # share of the gains' variance that the judges' grades leave
+    spread: Spread  # of the judges' bias, as usual judges have it
+    spread_by_gold: Spread
+    likelihood: FloatArray  # (spread,) for the judge's record
 
 
 class Doubt(NamedTuple):

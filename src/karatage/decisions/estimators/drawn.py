@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from karatage.correction.evenness import Frame, check_evenness
+from karatage.correction.gathering import Sample
 from karatage.correction.precision import measure_accuracy, require_gold
 from karatage.correction.sampled import Claim, Drawn, Sampled, choose_sizes, sum_topics
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
@@ -25,6 +26,7 @@ from karatage.decisions.estimators.contract import (
     WEIGHTED_SUMS,
     Estimator,
     Fitted,
+    Guessed,
     Levels,
     Objection,
     SystemPairs,
@@ -48,6 +50,14 @@ MOST_UNKNOWN = 0.05  # of a system's weight
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DrawnFitted(Fitted):
     """Scores and differences from gold on a sample of the documents that matter."""
+
+    sample: Sample
+
+    def guess(self, case: Case) -> Guessed | None:
+        """The best guess, by the corrections of all systems."""
+        from karatage.decisions.estimators.guess import guess_from
+
+        return guess_from(case, self.sample, self)
 
     def count_more_gold(self, case: Case, naive: Estimate, power: float) -> float:
         """Unknown where gold is too little to estimate its variance around the judges' predictions."""
@@ -121,6 +131,7 @@ def fit_sample(case: Case, method: Method) -> DrawnFitted:
         )
     levels = Levels.of(single) if case.curve is None and _measure_unreached(case) <= LITTLE else None
     return DrawnFitted(
+        sample=Sample(weight, said, topic, drawn, found),
         method=method,
         pairs=SystemPairs.of(pairs),
         levels=levels,

@@ -22,6 +22,7 @@ _registered: dict[str, Estimator | str] = {  # module:object is imported when it
     "census": "whole_topics:CENSUS",
     "topics": "whole_topics:WHOLE_TOPICS",
     "gold-topics": "whole_topics:GOLD_TOPICS",
+    "guess": "guess:GUESS",
 }
 
 

@@ -1,0 +1,255 @@
+"""The best guess of all systems' differences: the judges' differences, moved towards gold's corrections.
+
+Centred scores of systems are modelled as judges' scores times a slope near 1, plus a worth of each grade that gold may
+change, plus the errors of single documents, plus a bias. The bias of two systems has the standard deviation `spread`
+times the most that an error of 1 in gains could move their difference. This is small-area estimation [FH79]: the
+guess is the best linear prediction. The spread has a distribution, from gold and possibly from other judges.
+
+Intervals hold on average over the pairs of a board, for any distribution of the bias whose mean square is the model's
+[AKP22]. They use critical values that grow with the ratio of squared bias to variance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+
+from karatage.data.axes import FloatArray, freeze
+
+GRID = np.geomspace(0.002, 1.5, 67)  # of spreads, as shares of the standard deviation of gold's gains
+FIRM, LOOSE = (0.3, 0.25), (0.5, 0.5)  # doubts of slope and of steps, where judges use gold's grades, and elsewhere
+CAUTION = 0.5  # standard deviations of the log spread by which the guess trusts the judges more than its mean says
+ALLOWED = 1.0, 0.5  # standard errors by which the board's bias may exceed that of the usual judges, and of gold alone
+RIDGE = 1e-12
+BOUNDS = np.geomspace(0.3, 6.0, 300)  # of biases, as shares of a critical value
+QUANTILES = 600
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Corrections:
+    """What judges and gold show about all systems; only differences between systems matter."""
+
+    judged: FloatArray  # (system,) scores by the judges' grades
+    corrected: FloatArray  # (system,) unbiased scores by gold
+    noise: FloatArray  # (system, system) covariance of corrected scores, by the draw of gold
+    mass: FloatArray  # (system, system) the most that an error of 1 in gains can move a difference
+    items: FloatArray  # (system, system) covariance of scores by the errors of single documents
+    steps: FloatArray  # (step, system) weight of documents with at least this judge's grade
+    scatter: float  # standard deviation of gold's gains
+    unexplained: float  # share of gains' variance that the judges' grades leave
+    same_grades: bool  # whether judges use gold's grades
+
+    def __post_init__(self) -> None:
+        """Protect the arrays."""
+        freeze(self.judged, self.corrected, self.noise, self.mass, self.items, self.steps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsualBias:
+    """The bias of other judges: log(spread / scatter) is `level` + `slope` log(unexplained), give or take `doubt`.
+
+    The distribution is Student's t with few degrees of freedom, since other judges may be unlike those seen.
+    """
+
+    level: float
+    slope: float
+    doubt: float
+    degrees: float
+    record: tuple[float, ...] = ()  # log-likelihood of spreads in earlier studies of this judge, on `GRID`
+
+    def weigh(self, unexplained: float) -> FloatArray:
+        """Log-density of each spread of `GRID`."""
+        off = (np.log(GRID) - self.level - self.slope * math.log(unexplained)) / self.doubt
+        density: FloatArray = -(self.degrees + 1) / 2 * np.log1p(off**2 / self.degrees)
+        return density + np.array(self.record, float) if self.record else density
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Spread:
+    """The distribution of a spread on `GRID`, times `scatter`."""
+
+    chance: FloatArray  # (spread,)
+    scatter: float
+
+    @property
+    def log_mean(self) -> float:
+        """The mean of its logarithm."""
+        return float((self.chance * np.log(GRID)).sum()) + math.log(self.scatter)
+
+    @property
+    def log_deviation(self) -> float:
+        """The standard deviation of its logarithm."""
+        off = np.log(GRID) + math.log(self.scatter) - self.log_mean
+        return math.sqrt(float((self.chance * off**2).sum()))
+
+    @property
+    def square(self) -> float:
+        """The mean of its square."""
+        return float((self.chance * GRID**2).sum()) * self.scatter**2
+
+    def quantile(self, share: float) -> float:
+        """Interpolated in its logarithm."""
+        below = np.cumsum(self.chance) - self.chance / 2
+        return math.exp(float(np.interp(share, below, np.log(GRID)))) * self.scatter
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Shrunk:
+    """The best guess of all systems."""
+
+    value: FloatArray  # (system,) with the mean of the corrected scores
+    pull: FloatArray  # (system, system) what a correction of one system moves the others
+    noise: FloatArray  # (system, system) covariance by the draw of gold
+    bias: FloatArray  # (system, system) mean product of biases, as usual judges have them
+    bias_by_gold: FloatArray  # (system, system) the same by gold alone
+    spread: Spread
+    spread_by_gold: Spread
+    likelihood: FloatArray  # (spread,) log-likelihood of the spreads of `GRID`
+
+    def __post_init__(self) -> None:
+        """Protect the arrays."""
+        freeze(self.value, self.pull, self.noise, self.bias, self.bias_by_gold, self.likelihood)
+
+
+def shrink(found: Corrections, usual: UsualBias) -> Shrunk:
+    """Guess all systems' scores, with the bias of usual judges as the prior of the spread."""
+    systems = len(found.judged)
+    basis = _contrast(systems)
+
+    def project(covariance: FloatArray) -> FloatArray:
+        return _multiply(_multiply(basis, covariance), basis.T)
+
+    slope_doubt, step_doubt = FIRM if found.same_grades else LOOSE
+    judged, noise = _multiply(basis, found.judged[:, None])[:, 0], project(found.noise)
+    steps = _multiply(basis, found.steps.T) * (2 * step_doubt * found.scatter)
+    fixed = project(found.items) + _multiply(steps, steps.T) + slope_doubt**2 * np.outer(judged, judged)
+    shape = _keep_positive(project(-0.5 * found.mass**2))
+    gap = _multiply(basis, (found.corrected - found.judged)[:, None])[:, 0]
+    likelihood = _measure_likelihood(gap, fixed + noise, shape, found.scatter)
+    spread = _weigh(likelihood + usual.weigh(found.unexplained), found.scatter)
+    by_gold = _weigh(likelihood + np.log(GRID), found.scatter)  # no spread is likelier than another beforehand
+    chosen = math.exp(spread.log_mean - CAUTION * spread.log_deviation)
+    prior = fixed + chosen**2 * shape
+    pull = np.asarray(np.linalg.solve(_add_ridge(prior + noise), prior).T, float)
+    left = np.eye(systems - 1) - pull
+    moved = _multiply(_multiply(pull, noise), pull.T)
+    biases = [
+        _bound_bias(left, fixed + square * shape, noise, gap, allowed)
+        for square, allowed in zip((spread.square, by_gold.quantile(0.5) ** 2), ALLOWED, strict=True)
+    ]
+    value = found.judged + _multiply(basis.T, _multiply(pull, gap[:, None]))[:, 0]
+    return Shrunk(
+        value=value - value.mean() + found.corrected.mean(),
+        pull=_multiply(_multiply(basis.T, pull), basis),
+        noise=_multiply(_multiply(basis.T, moved), basis),
+        bias=_multiply(_multiply(basis.T, biases[0]), basis),
+        bias_by_gold=_multiply(_multiply(basis.T, biases[1]), basis),
+        spread=spread,
+        spread_by_gold=by_gold,
+        likelihood=likelihood,
+    )
+
+
+def _measure_likelihood(gap: FloatArray, base: FloatArray, shape: FloatArray, scatter: float) -> FloatArray:
+    """Log-likelihood of each spread: the gap has covariance `base` + spread^2 `shape`; one eigendecomposition."""
+    factor = np.linalg.cholesky(_add_ridge(base))
+    half = np.linalg.solve(factor, shape)
+    ratio, axis = np.linalg.eigh(np.linalg.solve(factor, half.T))
+    seen = _multiply(np.asarray(axis.T), np.asarray(np.linalg.solve(factor, gap[:, None])))[:, 0]
+    grown = 1 + (GRID * scatter)[:, None] ** 2 * ratio.clip(0.0)
+    likelihood = -0.5 * (seen**2 / grown + np.log(grown)).sum(axis=1)
+    return np.asarray(likelihood - likelihood.max(), float)
+
+
+def _weigh(density: FloatArray, scatter: float) -> Spread:
+    chance = np.exp(density - density.max())
+    return Spread(chance=chance / chance.sum(), scatter=scatter)
+
+
+def _bound_bias(left: FloatArray, prior: FloatArray, noise: FloatArray, gap: FloatArray, allowed: float) -> FloatArray:
+    """The mean product of biases that the pull leaves: the model's, or more if the board shows more.
+
+    The sum of squared biases over all pairs is estimated without bias by the squared gaps that are left, minus their
+    noise. `allowed` standard errors of it are taken as chance.
+    """
+    biased = _multiply(_multiply(left, prior), left.T)
+    noisy = _multiply(_multiply(left, noise), left.T)
+    shown = float((_multiply(left, gap[:, None]) ** 2).sum()) - float(np.trace(noisy))
+    error = math.sqrt(2 * float(((biased + noisy) ** 2).sum()))
+    model = float(np.trace(biased))
+    grown: FloatArray = biased * max(1.0, (shown - allowed * error) / model if model > 0 else 1.0)
+    return grown
+
+
+def spread_pairs(covariance: FloatArray) -> FloatArray:
+    """The variance of each difference (system, system)."""
+    own = np.diag(covariance)
+    pairs: FloatArray = np.maximum(own[:, None] + own[None, :] - covariance - covariance.T, 0.0)
+    return pairs
+
+
+def find_halves(variance: FloatArray, square_bias: FloatArray, confidence: float) -> FloatArray:
+    """Half the width of intervals of estimates with these variances and mean squares of bias."""
+    sure = variance > 0
+    ratio = np.where(sure, square_bias / np.where(sure, variance, 1.0), 0.0)
+    most = np.sqrt(square_bias / (1 - confidence))  # Chebyshev's inequality, for estimates without noise
+    halves: FloatArray = np.where(sure, find_quantiles(ratio, confidence) * np.sqrt(variance), most)
+    return halves
+
+
+def find_quantiles(square: FloatArray, confidence: float) -> FloatArray:
+    """The smallest c that |Z + b| exceeds with probability 1 - confidence at most, for any b with this mean square.
+
+    >>> [round(float(c), 3) for c in find_quantiles(np.array([0, 0.5, 4]), 0.95)]
+    [1.96, 2.524, 7.216]
+    """
+    squares, quantiles = _tabulate_quantiles(confidence)
+    found = np.interp(square, squares, quantiles)
+    return np.where(square > squares[-1], quantiles[-1] * np.sqrt(square / squares[-1]), found)
+
+
+@lru_cache
+def _tabulate_quantiles(confidence: float) -> tuple[FloatArray, FloatArray]:
+    """Mean squares of bias and their critical values.
+
+    The chance that |Z + b| exceeds c, as a function of b^2, is convex and then concave. Its least concave majorant
+    begins with a line from 0 to where it touches, and 1 - confidence is always reached on that line.
+    """
+    from scipy.special import ndtr
+
+    alpha = 1 - confidence
+    quantiles = NormalDist().inv_cdf(1 - alpha / 2) + np.r_[0.0, np.geomspace(1e-3, 200.0, QUANTILES)]
+    never = 2 * ndtr(-quantiles)
+    bound = quantiles[:, None] * BOUNDS
+    beyond = ndtr(bound - quantiles[:, None]) + ndtr(-bound - quantiles[:, None])
+    squares = (alpha - never) / ((beyond - never[:, None]) / bound**2).max(axis=1)
+    squares[0] = 0.0
+    return squares, quantiles
+
+
+def _contrast(systems: int) -> FloatArray:
+    """Orthonormal contrasts (contrast, system): each system against the mean of those before it."""
+    basis = np.zeros((systems - 1, systems))
+    for row in range(systems - 1):
+        basis[row, : row + 1] = 1 / math.sqrt((row + 1) * (row + 2))
+        basis[row, row + 1] = -math.sqrt((row + 1) / (row + 2))
+    return basis
+
+
+def _keep_positive(matrix: FloatArray) -> FloatArray:
+    """The nearest matrix without negative eigenvalues; it has larger variances."""
+    value, axis = np.linalg.eigh((matrix + matrix.T) / 2)
+    return _multiply(np.asarray(axis * value.clip(0.0)), np.asarray(axis.T))
+
+
+def _add_ridge(matrix: FloatArray) -> FloatArray:
+    return matrix + np.eye(len(matrix)) * (RIDGE * float(np.trace(matrix)) + np.finfo(float).tiny)
+
+
+def _multiply(a: FloatArray, b: FloatArray) -> FloatArray:
+    product: FloatArray = np.einsum("ij,jk->ik", a, b)  # BLAS sums depend on threads
+    return product
