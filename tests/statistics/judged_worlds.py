@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,10 +13,7 @@ from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 
 THRESHOLDS = (0.8, 1.4, 2.0)
 FAMILIES, KIN, DOCUMENTS, DEPTH = 5, 3, 80, 12
-Kind = Literal[
-    "usual", "good", "biased", "favoured", "family", "copies", "random", "inverted", "shrinking", "exaggerating", "perfect"
-]
-WORLDS: dict[str, tuple[Kind, float]] = {
+WORLDS: dict[str, tuple[str, float]] = {
     "usual": ("usual", 0.25),  # up to this correlation of a system's noise with what judges overrate
     "good": ("good", 0.15),
     "biased": ("usual", 0.95),
@@ -54,7 +50,9 @@ class World:
         system, topic, rank = np.indices(self.best.shape)
         names = pl.Series(self.names).gather(pl.Series(system.ravel()))
         document = topic.ravel() * DOCUMENTS + self.best.ravel()
-        return pl.DataFrame({"system": names, "topic": topic.ravel(), "document": document, "score": -rank.ravel() * 1.0})
+        return pl.DataFrame(
+            {"system": names, "topic": topic.ravel(), "document": document, "score": -rank.ravel() * 1.0}
+        )
 
     def grades(self, topics: LongArray, grades: GradeArray) -> pl.DataFrame:
         """One row for each document of these topics."""
@@ -122,16 +120,9 @@ def mark(documents: LongArray, shape: tuple[int, int]) -> BoolArray:
     return marked
 
 
-class Found(NamedTuple):
-    """What a board says of the pairs (pair,), and the truth."""
-
-    truth: FloatArray
-    judges: FloatArray
-    ways: dict[str, kt.stats.Differences] | dict[str, object]
-    favoured: BoolArray  # whether a pair has one favoured system
-
-
-def judge(world: World, topics: LongArray, measure: str, labels: int, *, even: bool, seed: int) -> tuple[kt.Runs, kt.Judgments, kt.Judgments]:
+def judge(
+    world: World, topics: LongArray, measure: str, labels: int, *, even: bool, seed: int
+) -> tuple[kt.Runs, kt.Judgments, kt.Judgments]:
     """The runs and judges of these topics, and the gold that was drawn from them."""
     runs = kt.read_runs(world.frame.filter(pl.col("topic").is_in(topics.tolist())))
     judgments = kt.read_judgments(world.grades(topics, world.said).with_columns(judge=pl.lit("llm")))

@@ -25,6 +25,7 @@ GRID = np.geomspace(0.002, 1.5, 67)  # of spreads, as shares of the standard dev
 FIRM, LOOSE = (0.3, 0.25), (0.5, 0.5)  # doubts of slope and of steps, where judges use gold's grades, and elsewhere
 CAUTION = 0.5  # standard deviations of the log spread by which the guess trusts the judges more than its mean says
 ALLOWED = 1.0, 0.5  # standard errors by which the board's bias may exceed that of the usual judges, and of gold alone
+CLEAR = 2.0  # standard errors by which a corrected difference may be off the guess before the pair's own bias counts
 RIDGE = 1e-12
 TOUCHING = np.linspace(-1.5, 4.5, 300)  # how far biases are above a critical value
 QUANTILES, LARGEST = 1000, 1e4
@@ -107,13 +108,14 @@ class Shrunk:
     noise: FloatArray  # (system, system) covariance by the draw of gold
     bias: FloatArray  # (system, system) mean product of biases, as usual judges have them
     bias_by_gold: FloatArray  # (system, system) the same by gold alone
+    shown: FloatArray  # (system, system) squared bias that gold shows of the pair itself; below 0 where it shows none
     spread: Spread
     spread_by_gold: Spread
     likelihood: FloatArray  # (spread,) log-likelihood of the spreads of `GRID`
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
-        freeze(self.value, self.pull, self.noise, self.bias, self.bias_by_gold, self.likelihood)
+        freeze(self.value, self.pull, self.noise, self.bias, self.bias_by_gold, self.shown, self.likelihood)
 
 
 def shrink(found: Corrections, usual: UsualBias) -> Shrunk:
@@ -133,12 +135,14 @@ def shrink(found: Corrections, usual: UsualBias) -> Shrunk:
         for square, allowed in zip((spread.square, by_gold.quantile(0.5) ** 2), ALLOWED, strict=True)
     ]
     value = found.judged + _multiply(basis.T, _multiply(pull, gap[:, None]))[:, 0]
+    off, unsure = found.corrected - value, _multiply(_multiply(left, noise), left.T)
     return Shrunk(
         value=value - value.mean() + found.corrected.mean(),
         pull=_multiply(_multiply(basis.T, pull), basis),
         noise=_multiply(_multiply(basis.T, moved), basis),
         bias=_multiply(_multiply(basis.T, biases[0]), basis),
         bias_by_gold=_multiply(_multiply(basis.T, biases[1]), basis),
+        shown=(off[:, None] - off) ** 2 - CLEAR**2 * spread_pairs(_multiply(_multiply(basis.T, unsure), basis)),
         spread=spread,
         spread_by_gold=by_gold,
         likelihood=likelihood,

@@ -193,6 +193,25 @@ def test_the_bias_left_is_the_models_or_what_the_board_shows(bias: float) -> Non
     assert (grown[0] > 1) == (bias > 1)
 
 
+def test_a_pair_shows_its_own_bias() -> None:
+    """The corrected difference minus the guess, squared, beyond two standard errors."""
+    found = make()
+    shrunk = shrink(found, USUAL)
+    chosen = math.exp(shrunk.spread.log_mean - CAUTION * shrunk.spread.log_deviation) / found.scatter
+    true, seen, away = explain(found, chosen)
+    left = np.eye(6) - true @ np.linalg.inv(seen)
+    noisy = left @ away @ found.noise @ away.T @ left.T
+    gap = left @ away @ (found.corrected - found.judged)
+    assert_allclose(shrunk.shown[0, 1:], gap**2 - 4 * np.diag(noisy), atol=1e-9)
+    assert_allclose(shrunk.shown, shrunk.shown.T)
+    away_from_first = replace(found, corrected=found.corrected + np.r_[2.0, np.zeros(6)])
+    favoured = shrink(away_from_first, USUAL)
+    own, others = favoured.shown[0, 1:], favoured.shown[1:, 1:]
+    assert own.min() > 0
+    assert own.min() > others.max()
+    assert (own > spread_pairs(favoured.bias)[0, 1:]).all()
+
+
 def test_two_systems_in_closed_form() -> None:
     whole = make(systems=2)
     found = replace(whole, corrected=whole.judged + np.array([0.0, 0.4]))

@@ -126,7 +126,7 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
         levels = Levels(shrunk.value, error**2 + level, np.full(len(error), np.inf))
 
     def form(method: Method, bias: FloatArray) -> Fitted:
-        half = widen(spread_pairs(shrunk.noise), between, spread_pairs(bias))
+        half = widen(spread_pairs(shrunk.noise), between, np.maximum(spread_pairs(bias), shrunk.shown))
         return Fitted(
             method=method,
             pairs=_form_pairs(shrunk.value, np.where(found.mass > SAME, half, 0.0) / normal),
