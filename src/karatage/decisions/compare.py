@@ -209,13 +209,13 @@ def compare_board(case: Case, adjust: Adjust) -> Board:
     order = np.lexsort((np.array(names), -settle_ties(first.standing)))
     b, a = (order[index] for index in np.triu_indices(len(order), 1))
     naive_pairs = _test(judges, (a, b), question, adjust, np.zeros(len(a), bool))
-    corrected, corrected_pairs, near = None, None, Nearness()
+    corrected, corrected_pairs, guess, near = None, None, None, Nearness()
     if found is not None:
         doubted = doubt.apart[a, b] | (doubt.alarm is not None)
         corrected_pairs = _test(found, (a, b), question, adjust, doubted)
         corrected = _stand(found, order, question)
         near = compare_boards(case, judges.standing, found)
-    guess = None if guessed is None else _tell_guess(guessed, order, (a, b), question)
+        guess = None if guessed is None else _tell_guess(guessed, order, (a, b), question, doubted)
     return Board(
         measure=str(question.parsed),
         approach=case.approach,
@@ -305,13 +305,15 @@ def _stand(found: Fitted, order: LongArray, question: Question) -> Standing:
     )
 
 
-def _tell_guess(guessed: Guessed, order: LongArray, pair: tuple[LongArray, LongArray], question: Question) -> BestGuess:
+def _tell_guess(
+    guessed: Guessed, order: LongArray, pair: tuple[LongArray, LongArray], question: Question, doubted: BoolArray
+) -> BestGuess:
     """The best guess in order; its intervals hold on average, so that they are not adjusted for the number of pairs."""
-    nothing = np.zeros(len(pair[0]), bool)
     return BestGuess(
         standing=_stand(guessed.by_gold, order, question),
-        pairs=_test(guessed.by_gold, pair, question, "none", nothing),
-        usual=_test(guessed.usual, pair, question, "none", nothing),
+        pairs=_test(guessed.by_gold, pair, question, "none", doubted),
+        usual=_test(guessed.usual, pair, question, "none", doubted),
+        mass=float(np.median(guessed.mass[pair])),
         unexplained=guessed.unexplained,
         spread=guessed.spread.quantile(0.5),
         spread_by_gold=guessed.spread_by_gold.quantile(0.5),
