@@ -102,8 +102,7 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
         return None
     usual = find_usual_bias(case)
     shrunk = shrink(found, usual)
-    variance, degrees = spread_pairs(shrunk.noise), np.inf
-    single = np.diag(shrunk.noise).copy()
+    between, own, degrees = np.zeros_like(shrunk.noise), np.zeros(len(shrunk.noise)), np.inf
     level = _measure_level(sample)
     topics = gather_topics(sample, found, case.linear.gain)
     guesses = topics.judged + np.einsum("st,nt->ns", shrunk.pull, topics.corrected - topics.judged)
@@ -112,22 +111,26 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
     if case.question.claim == "new":
         square = count * (count - 1)
         between = topics.ratio * (spread_topics(topics.calibrated) / square + spread_pairs(found.items))
-        variance, degrees = variance + between, count - 1.0
-        single += between.mean(axis=1) - between.mean() / 2
+        own, degrees = between.mean(axis=1) - between.mean() / 2, count - 1.0
         level += float(topics.corrected.mean(axis=1).var(ddof=1)) / count
-    ends = (1 + case.question.confidence) / 2
-    scale = t_quantile(ends, degrees) / t_quantile(ends, np.inf)
-    alone = find_halves(single, np.diag(shrunk.bias_by_gold), case.question.confidence) * scale
+    confidence = case.question.confidence
+    normal = t_quantile((1 + confidence) / 2, np.inf)
+    scale = t_quantile((1 + confidence) / 2, degrees) / normal
+
+    def widen(noise: FloatArray, topics: FloatArray, bias: FloatArray) -> FloatArray:
+        these = find_halves(noise, bias, confidence)  # noise of topics could make it narrower where biases are large
+        return np.maximum(these, find_halves(noise + topics, bias, confidence) * scale)
+
     levels = None
     if fitted.levels is not None:
-        error = alone / t_quantile((1 + case.question.confidence) / 2, np.inf)
-        levels = Levels(shrunk.value, error**2 + level, np.full(len(alone), np.inf))
+        error = widen(np.diag(shrunk.noise), own, np.diag(shrunk.bias_by_gold)) / normal
+        levels = Levels(shrunk.value, error**2 + level, np.full(len(error), np.inf))
 
     def form(method: Method, bias: FloatArray, levels: Levels | None) -> Fitted:
-        half = find_halves(variance, spread_pairs(bias), case.question.confidence) * scale
+        half = widen(spread_pairs(shrunk.noise), between, spread_pairs(bias))
         return Fitted(
             method=method,
-            pairs=_form_pairs(shrunk.value, np.where(found.mass > SAME, half, 0.0), case.question.confidence),
+            pairs=_form_pairs(shrunk.value, np.where(found.mass > SAME, half, 0.0) / normal),
             levels=levels,
             gold_variance=spread_pairs(shrunk.noise),
             gold_items=fitted.gold_items,
@@ -151,10 +154,9 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
     )
 
 
-def _form_pairs(value: FloatArray, half: FloatArray, confidence: float) -> SystemPairs:
-    """Differences whose normal intervals have these half-widths; 0 where two systems have the same documents."""
-    error = half / t_quantile((1 + confidence) / 2, np.inf)
-    gap = np.where(half > 0, value[None, :] - value[:, None], 0.0)
+def _form_pairs(value: FloatArray, error: FloatArray) -> SystemPairs:
+    """Differences with these standard errors; 0 where two systems have the same documents."""
+    gap = np.where(error > 0, value[None, :] - value[:, None], 0.0)
     return SystemPairs(value=gap, variance=error**2, degrees=np.full(gap.shape, np.inf))
 
 
