@@ -27,6 +27,7 @@ from karatage.data.note import Note
 from karatage.data.options import Adjust, show_options
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
+from karatage.decisions.bias import bound_errors
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.correct import Choice, correct, describe_gold_errors, find_ceiling, keep_possible
 from karatage.decisions.estimators.contract import (
@@ -119,7 +120,9 @@ def compare_pair(case: Case) -> Comparison:
         assumed=_list_assumptions(case, found),
         seed=question.seed,
         versions=list_versions(),
-        notes=tuple(dict.fromkeys((*case.notes, *choice.notes, *told, *doubt.notes, *_tell_sample(case)))),
+        notes=tuple(
+            dict.fromkeys((*case.notes, *choice.notes, *told, *doubt.notes, *_tell_sample(case), *_tell_usual(case)))
+        ),
     )
 
 
@@ -250,6 +253,7 @@ def compare_board(case: Case, adjust: Adjust) -> Board:
                     *near.notes,
                     *_tell_unknown(corrected_pairs),
                     *_tell_sample(case),
+                    *_tell_usual(case),
                 )
             )
         ),
@@ -410,3 +414,11 @@ def _tell_sample(case: Case) -> Iterator[Note]:
     yield from tell.when(len(case.topics) < LEAST_TOPICS, "few-topics", topics=len(case.topics))
     batches = 1 if case.gold is None or case.gold.draw is None else int(case.gold.draw.batch.max())
     yield from tell.when(batches > 1, "batches", batches=batches)
+
+
+def _tell_usual(case: Case) -> Iterator[Note]:
+    """Without gold, what errors of usual judges alone may explain."""
+    bound = None if case.gold is not None or case.same is not None else bound_errors(case)
+    if bound is not None:
+        name = "usual-errors" if len(case.systems) == 2 else "usual-errors-typical"
+        yield tell(name, bound=bound, confidence=case.question.confidence)
