@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
+import altair as alt
 import numpy as np
 import polars as pl
 import pytest
 
 import karatage as kt
 from karatage.errors import DataError
-from karatage.views.board import frame_forest, tabulate_forest, tabulate_leaderboard, tabulate_verdicts, view_board
+from karatage.views.board import (
+    chart_board,
+    chart_differences,
+    frame_forest,
+    tabulate_forest,
+    tabulate_leaderboard,
+    tabulate_verdicts,
+    view_board,
+)
 from karatage.views.marks import CORRECTED, GUESS, JUDGES
 from karatage.views.reading import restore
 from karatage.views.showing import lay_out
@@ -105,7 +115,7 @@ def test_verdicts_count_both_intervals() -> None:
     claimed = claim(board(), (True, False), (True, True))
     assert tabulate_verdicts(claimed).frame["pairs"].to_list()[-2:] == [1, 2]
     assert gives(claimed.sentence, "1 differ", "2 if")
-    assert tabulate_verdicts(replace(claimed, guess=None)).frame.height == tabulate_verdicts(claimed).frame.height - 2
+    assert tabulate_verdicts(saved_results.board()).frame.height == tabulate_verdicts(claimed).frame.height - 2
 
 
 def claim(found: kt.Board, pairs: tuple[bool, ...], usual: tuple[bool, ...]) -> kt.Board:
@@ -131,16 +141,16 @@ def test_a_better_system_below_the_first_is_not_called_worse() -> None:
     assert found.systems[1] not in back.top
 
 
-@pytest.mark.parametrize("make", ["chart_board", "chart_differences"])
-def test_charts_show_the_guess(make: str) -> None:
-    rows = [row for row in rows_of(getattr(kt.charts, make)(board()), "by") if "system" in row]
+@pytest.mark.parametrize("make", [chart_board, chart_differences])
+def test_charts_show_the_guess(make: Callable[[kt.Board], alt.HConcatChart]) -> None:
+    rows = [row for row in rows_of(make(board()), "by") if "system" in row]
     assert {row["by"] for row in rows} == WAYS
     for row in rows:
-        if row["by"] == "guess" and make == "chart_board":
+        if row["by"] == "guess" and make is chart_board:
             s = board().systems.index(row["system"])
             standing = board().guess.standing
             assert (row["score"], row["low"], row["high"]) == (standing.value[s], standing.low[s], standing.high[s])
-    spec = getattr(kt.charts, make)(board()).to_json()
+    spec = make(board()).to_json()
     assert GUESS in spec
     (order,) = [param for param in json.loads(spec)["params"] if "bind" in param]
     assert order["bind"]["options"] == ["guess", "judges", "corrected", "name"]
@@ -197,7 +207,7 @@ def test_a_board_comes_back_from_its_json(make: object) -> None:
 
 
 def test_a_file_from_before_the_guess_is_read() -> None:
-    facts = save(replace(board(), guess=None, systems=board().systems))
+    facts = save(saved_results.board())
     assert "guess" not in facts
     assert all("on_average" not in facts[way]["method"] for way in ("naive", "corrected"))
     assert load(facts).guess is None
