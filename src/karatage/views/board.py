@@ -143,8 +143,8 @@ def explain_letters(board: Board) -> str:
     if board.guess is None:
         return f"{shared}."
     return (
-        f"The order and the intervals are those of the best guess. {ON_AVERAGE} A claim about a pair that was chosen "
-        f"rests on the corrected difference, and so do the letters. {shared}."
+        f"The order and the intervals are those of the best guess. {ON_AVERAGE} Claims about a chosen pair use "
+        f"corrected differences, and so do the letters. {shared}."
     )
 
 

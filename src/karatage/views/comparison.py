@@ -139,7 +139,7 @@ def explain_correction(found: Comparison | Board) -> Iterator[str]:
 def _explain_guess(found: Comparison) -> Iterator[str]:
     """What rows of the best guess claim."""
     if any(opinion.method.on_average for opinion in found.opinions):
-        yield f"The claim rests on the corrected difference. {ON_AVERAGE} {USUAL}"
+        yield f"The claim uses the corrected difference. {ON_AVERAGE} {USUAL}"
 
 
 @shows(PairedTest)
