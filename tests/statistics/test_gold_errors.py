@@ -131,7 +131,7 @@ def tolerance(draws: int, share: float = 0.95) -> float:
     [("P(rel=2)@10", "census"), ("DCG@10", "census"), ("P(rel=2)@10", "even"), ("DCG@10", "drawn")],
 )
 def test_intervals_cover_if_gold_errs(measure: str, design: str, thin: Thin) -> None:
-    draws = thin(250)
+    draws = thin(150)
     found = cover(simulated(), measure, design, draws)
     assert 0.93 - tolerance(draws) <= found
 

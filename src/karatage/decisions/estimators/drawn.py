@@ -57,7 +57,7 @@ class DrawnFitted(Fitted):
         """The best guess, by the corrections of all systems."""
         from karatage.decisions.estimators.guess import guess_from
 
-        return guess_from(case, self.sample, self)
+        return None if case.linear is None else guess_from(case, self.sample, self)
 
     def count_more_gold(self, case: Case, naive: Estimate, power: float) -> float:
         """Unknown where gold is too little to estimate its variance around the judges' predictions."""
