@@ -419,6 +419,9 @@ def _tell_sample(case: Case) -> Iterator[Note]:
 def _tell_usual(case: Case) -> Iterator[Note]:
     """Without gold, what errors of usual judges alone may explain."""
     bound = None if case.gold is not None or case.same is not None else bound_errors(case)
-    if bound is not None:
-        name = "usual-errors" if len(case.systems) == 2 else "usual-errors-typical"
-        yield tell(name, bound=bound, confidence=case.question.confidence)
+    if bound is None:
+        return
+    if len(case.systems) == 2:
+        yield tell("usual-errors", bound=bound, confidence=case.question.confidence)
+    else:
+        yield tell("usual-errors-typical", bound=bound, confidence=case.question.confidence)
