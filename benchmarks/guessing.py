@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 import karatage as kt
-from benchmarks.bias import Seen, learn, observe_all, show_items, use_table
+from benchmarks.bias import Seen, learn, name_judge, observe_all, show_items, use_table
 from benchmarks.decision_cells import Collection, World, make_world
 from benchmarks.decisions import COLLECTION, cut_torn_line, find_paths
 from karatage.data.board import Differences
@@ -51,6 +51,19 @@ SETS = ("all", "best")  # pairs of all systems, and of the best
 FORMS = ("corrected", "guess", "usual")
 GOOD = 0.8  # of gains' variance: judges with more that is unexplained are not called good
 NEAR = 1e-9
+HEAD = (
+    "pairs",
+    "judges",
+    "labels",
+    "cells",
+    "RMSE: judges alone",
+    "guess",
+    "to the better one, at most",
+    "half-width: by gold, usual",
+    "covers: corrected, by gold, usual",
+    "separated",
+    "wrong sign",
+)
 FLOOR, LEVEL = 0.93, 0.05  # of coverage, and level of the test against it
 MOST_RMSE, WORST_RMSE, SHARE = 1.15, 1.5, 0.95  # times the better of judges alone and corrected; share of cells
 MOST_HALF = {"guess": 0.75, "usual": 0.65}  # of corrected half-widths, at `HALF_SIZE` labels
@@ -83,14 +96,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     tasks = [(cell, draw) for draw in range(options.draws) for cell in cells]
     if not options.only_tables:
         run(collection, seen, tasks, options.results)
-    lines = [line for cell in cells if (line := summarise(cell, read_results(options.results))) is not None]
+    found, unexplained = read_results(options.results), find_unexplained(seen)
+    lines = [line for cell in cells if (line := summarise(cell, found, unexplained)) is not None]
     for name, measures in (("looked at", LOOKED_AT), ("held out", HELD_OUT)):
-        for own in (
-            [line for line in lines if line.cell.measure in measures and line.cell.resampled == new]
-            for new in (False, True)
-        ):
-            if own:
-                print(f"\n{name}{', new topics' if own[0].cell.resampled else ''}", *judge_lines(own), sep="\n")
+        own = [line for line in lines if line.cell.measure in measures]
+        if own:
+            print(f"\n{name}", *judge_lines(own), "", *tabulate(own), sep="\n")
     if options.full:
         print(*(str(line) for line in lines), sep="\n")
 
@@ -142,7 +153,7 @@ def read_results(path: Path) -> dict[Cell, dict[int, dict[str, Any]]]:
 @lru_cache
 def learn_without(seen: tuple[Seen, ...], judge: str, left_out: Left) -> list[dict[str, Any]]:
     """The table without this judge, or without its model or prompt."""
-    who = re.sub(r"\([^()]*=[^()]*\)$", "", judge)
+    who = name_judge(judge)
     patterns = {
         "judge": f"^{re.escape(who)}$",
         "model": f"^{re.escape(who.split('_')[0])}_",
@@ -185,7 +196,7 @@ def compare_once(collection: Collection, seen: tuple[Seen, ...], cell: Cell, dra
     gap = true[board.b] - true[board.a]
     best = np.argsort(np.argsort(-true, kind="stable")) < BEST
     forms = dict(zip(FORMS, (board.corrected_pairs, board.guess.pairs, board.guess.usual), strict=True))
-    found: dict[str, Any] = {"unexplained": round(board.guess.unexplained, 4)}
+    found: dict[str, Any] = {}
     for pairs, chosen in (("all", np.ones(len(gap), bool)), ("best", best[board.a] & best[board.b])):
         found[pairs] = {
             "alone": float(((board.naive_pairs.value - gap)[chosen] ** 2).mean()),
@@ -221,6 +232,11 @@ class Line:
     unexplained: float
     alone: dict[str, float]  # RMSE
     form: dict[tuple[str, str], FloatArray]  # of pairs and form: (draw, figure)
+
+    @property
+    def good(self) -> bool:
+        """Whether the judge is called good, by all of gold."""
+        return self.unexplained <= GOOD
 
     @property
     def draws(self) -> int:
@@ -275,7 +291,14 @@ class Line:
         return " | ".join(shown)
 
 
-def summarise(cell: Cell, results: dict[Cell, dict[int, dict[str, Any]]]) -> Line | None:
+def find_unexplained(seen: Sequence[Seen]) -> dict[tuple[str, str], float]:
+    """The share of gains' variance that a judge's grades leave, by all of gold; by judge and measure."""
+    return {(found.who, found.measure): found.unexplained for found in seen}
+
+
+def summarise(
+    cell: Cell, results: dict[Cell, dict[int, dict[str, Any]]], unexplained: dict[tuple[str, str], float]
+) -> Line | None:
     """A cell's line; None without any board."""
     rows = list(results.get(cell, {}).values())
     known = [row for row in rows if "refusal" not in row]
@@ -284,7 +307,7 @@ def summarise(cell: Cell, results: dict[Cell, dict[int, dict[str, Any]]]) -> Lin
     return Line(
         cell=cell,
         refused=len(rows) - len(known),
-        unexplained=float(np.mean([row["unexplained"] for row in known])),
+        unexplained=unexplained[name_judge(cell.judge), cell.measure],
         alone={pairs: float(np.mean([row[pairs]["alone"] for row in known])) ** 0.5 for pairs in SETS},
         form={(p, f): np.array([row[p][f] for row in known], float) for p, f in product(SETS, FORMS)},
     )
@@ -308,7 +331,7 @@ def judge_lines(lines: Sequence[Line]) -> Iterator[str]:
                 f"significantly below {FLOOR} in {len(low)} cells; wrong signs at most "
                 f"{max(line.wrong(pairs, form) for line in lines):.2%} of pairs"
             )
-        good = [line for line in lines if line.unexplained <= GOOD and line.cell.size == HALF_SIZE]
+        good = [line for line in lines if line.good and line.cell.size == HALF_SIZE]
         for form, most in MOST_HALF.items() if good else ():
             halves = [line.half_ratio(pairs, form) for line in good]
             apart = [line.separated_ratio(pairs, form) for line in good]
@@ -317,6 +340,32 @@ def judge_lines(lines: Sequence[Line]) -> Iterator[str]:
                 f"{np.mean(halves):.2f} of the corrected one (promised: {most}; at most {max(halves):.2f}), "
                 f"{np.mean(apart):.1f} times as many pairs separated (at least {min(apart):.1f})"
             )
+
+
+def tabulate(lines: Sequence[Line]) -> Iterator[str]:
+    """Means over cells of one size, for a page; with judges who are good and others."""
+    yield f"| {' | '.join(HEAD)} |"
+    yield f"| {' | '.join(['---'] * len(HEAD))} |"
+    for pairs, good, size in product(SETS, (True, False), sorted({line.cell.size for line in lines})):
+        own = [line for line in lines if line.cell.size == size and line.good == good]
+        if own:
+            yield f"| {' | '.join(_list_figures(own, pairs))} |"
+
+
+def _list_figures(lines: Sequence[Line], pairs: str) -> Iterator[str]:
+    ratios = [line.rmse_ratio(pairs) for line in lines]
+    yield from (pairs, "good" if lines[0].good else "others", f"{lines[0].cell.size}", f"{len(lines)}")
+    for form in ("alone", "guess"):
+        to_corrected = [
+            (line.alone[pairs] if form == "alone" else line.rmse(pairs, form)) / line.rmse(pairs, "corrected")
+            for line in lines
+        ]
+        yield f"{np.mean(to_corrected):.2f}"
+    yield f"{max(ratios):.2f}"
+    yield ", ".join(f"{np.mean([line.half_ratio(pairs, form) for line in lines]):.2f}" for form in FORMS[1:])
+    for figure, digits in ((2, 3), (3, 2), (4, 4)):
+        means = [np.mean([line.form[pairs, form][:, figure].mean() for line in lines]) for form in FORMS]
+        yield ", ".join(f"{mean:.{digits}f}".removeprefix("0") for mean in means)
 
 
 def _name(lines: Sequence[Line], size: FloatArray) -> str:

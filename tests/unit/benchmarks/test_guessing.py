@@ -118,15 +118,17 @@ def test_boards_are_kept_and_judged(study, collection, seen, tmp_path, monkeypat
     study.main.run(collection, seen, [(cell, 0)], results)
     assert results.read_text() == kept
     found = study.main.read_results(results)
-    line = study.main.summarise(cell, found)
+    unexplained = study.main.find_unexplained(seen)
+    line = study.main.summarise(cell, found, unexplained)
     assert line.draws == 3
     errors = [row["all"]["guess"][0] for row in found[cell].values()]
     assert line.rmse("all", "guess") == pytest.approx(np.sqrt(np.mean(errors)))
-    assert study.main.summarise(bad, found) is None  # 4 labels are refused
-    assert study.main.summarise(make_cell(study, size=5), found) is None
+    assert study.main.summarise(bad, found, unexplained) is None  # 4 labels are refused
+    assert study.main.summarise(make_cell(study, size=5), found, unexplained) is None
     assert any(
         "half-width" in text for text in study.main.judge_lines([replace(line, cell=make_cell(study, size=200))])
     )
+    assert len(list(study.main.tabulate([line]))) == 2 + len(study.main.SETS)
     low = np.array([[0.0, 1.0, cover, 0.1, 0.0] for cover in (0.90, 0.91, 0.92, 0.90)])
     some = replace(line, form=dict.fromkeys(line.form, low))
     assert some.covers_too_little("all", "guess")

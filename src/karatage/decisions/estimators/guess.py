@@ -98,6 +98,7 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
     found = gather_corrections(sample, case.linear.gain, same_grades=same)
     if found is None:
         return None
+    found = replace(found, noise=found.noise + _center(fitted.erring_variance, len(found.noise)))
     usual = find_usual_bias(case)
     shrunk = shrink(found, usual)
     between, own, degrees = np.zeros_like(shrunk.noise), np.zeros(len(shrunk.noise)), np.inf
@@ -155,6 +156,14 @@ def _form_pairs(value: FloatArray, error: FloatArray) -> SystemPairs:
     """Differences with these standard errors; 0 where two systems have the same documents."""
     gap = np.where(error > 0, value[None, :] - value[:, None], 0.0)
     return SystemPairs(value=gap, variance=error**2, degrees=np.full(gap.shape, np.inf))
+
+
+def _center(pairs: FloatArray | float, systems: int) -> FloatArray:
+    """The covariance of centred scores with these variances of differences (system, system)."""
+    square = np.broadcast_to(pairs, (systems, systems))
+    row = square.mean(axis=1)
+    centred: FloatArray = (row[:, None] + row[None, :] - square - square.mean()) / 2
+    return centred
 
 
 def _measure_level(sample: Sample) -> float:
