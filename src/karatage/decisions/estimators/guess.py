@@ -33,9 +33,10 @@ if TYPE_CHECKING:
 GUESS_METHOD = Method(
     name="guess",
     label="best guess",
-    about="The best guess lies between the judges' differences and the corrected ones. Its intervals hold on average "
-    "over the pairs of the board, and not for a pair that was chosen.",
+    about="The best guess moves the judges' differences towards the corrected ones. Its intervals hold on average over "
+    "the pairs of the board, and not for a pair that was chosen.",
     undone="by the best guess",
+    on_average=True,
 )
 USUAL_METHOD = Method(
     name="guess-usual",
@@ -43,6 +44,7 @@ USUAL_METHOD = Method(
     about="The same guess, with narrower intervals under an assumption: the judges are about as biased as judges with "
     "the same accuracy were elsewhere.",
     undone="by the best guess, if the judges are biased as usual",
+    on_average=True,
 )
 
 
@@ -125,7 +127,7 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
         error = widen(np.diag(shrunk.noise), own, np.diag(shrunk.bias_by_gold)) / normal
         levels = Levels(shrunk.value, error**2 + level, np.full(len(error), np.inf))
 
-    def form(method: Method, bias: FloatArray) -> Fitted:
+    def form(method: Method, bias: FloatArray, levels: Levels | None) -> Fitted:
         half = widen(spread_pairs(shrunk.noise), between, np.maximum(spread_pairs(bias), shrunk.shown))
         return Fitted(
             method=method,
@@ -142,8 +144,9 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
         )
 
     return Guessed(
-        by_gold=form(GUESS_METHOD, shrunk.bias_by_gold),
-        usual=form(USUAL_METHOD, shrunk.bias),
+        by_gold=form(GUESS_METHOD, shrunk.bias_by_gold, levels),
+        usual=form(USUAL_METHOD, shrunk.bias, None),
+        mass=found.mass,
         unit=found.scatter,
         unexplained=found.unexplained,
         spread=shrunk.spread,
