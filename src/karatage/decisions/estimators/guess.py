@@ -25,6 +25,7 @@ from karatage.decisions.estimators.contract import (
     SystemPairs,
 )
 from karatage.decisions.estimators.registry import AUTO, choose
+from karatage.decisions.records import make_study, recall_judge, tell_use
 from karatage.errors import DataError
 
 if TYPE_CHECKING:
@@ -98,9 +99,9 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
     found = gather_corrections(sample, case.linear.gain, same_grades=same)
     if found is None:
         return None
-    usual = find_usual_bias(case)
-    shrunk = shrink(found, usual)
-    variance, degrees = spread_pairs(shrunk.noise), np.inf
+    recalled = recall_judge(case, found.unexplained, find_usual_bias(case))
+    shrunk = shrink(found, recalled.usual)
+    between, degrees = np.zeros_like(shrunk.noise), np.inf
     single = np.diag(shrunk.noise).copy()
     level = _measure_level(sample)
     topics = gather_topics(sample, found, case.linear.gain)
@@ -110,7 +111,7 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
     if case.question.claim == "new":
         square = count * (count - 1)
         between = topics.ratio * (spread_topics(topics.calibrated) / square + spread_pairs(found.items))
-        variance, degrees = variance + between, count - 1.0
+        degrees = count - 1.0
         single += between.mean(axis=1) - between.mean() / 2
         level += float(topics.corrected.mean(axis=1).var(ddof=1)) / count
     ends = (1 + case.question.confidence) / 2
@@ -121,11 +122,14 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
         error = alone / t_quantile((1 + case.question.confidence) / 2, np.inf)
         levels = Levels(shrunk.value, error**2 + level, np.full(len(alone), np.inf))
 
+    def measure(noise: FloatArray, bias: FloatArray) -> FloatArray:
+        half = find_halves(spread_pairs(noise) + between, spread_pairs(bias), case.question.confidence) * scale
+        return np.where(found.mass > SAME, half, 0.0)
+
     def form(method: Method, bias: FloatArray) -> Fitted:
-        half = find_halves(variance, spread_pairs(bias), case.question.confidence) * scale
         return Fitted(
             method=method,
-            pairs=_form_pairs(shrunk.value, np.where(found.mass > SAME, half, 0.0), case.question.confidence),
+            pairs=_form_pairs(shrunk.value, measure(shrunk.noise, bias), case.question.confidence),
             levels=levels,
             gold_variance=spread_pairs(shrunk.noise),
             gold_items=fitted.gold_items,
@@ -137,6 +141,12 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
             notes=fitted.notes,
         )
 
+    narrower = 0.0
+    if recalled.used:
+        without = shrink(found, find_usual_bias(case))
+        whole = measure(without.noise, without.bias).sum()
+        narrower = 1 - float(measure(shrunk.noise, shrunk.bias).sum() / whole) if whole > 0 else 0.0
+    study = make_study(case, found.unexplained, shrunk.likelihood)
     return Guessed(
         by_gold=form(GUESS_METHOD, shrunk.bias_by_gold),
         usual=form(USUAL_METHOD, shrunk.bias),
@@ -144,7 +154,8 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
         unexplained=found.unexplained,
         spread=shrunk.spread,
         spread_by_gold=shrunk.spread_by_gold,
-        likelihood=shrunk.likelihood,
+        study=study,
+        notes=tell_use(recalled, study.judge, narrower),
     )
 
 
