@@ -1,6 +1,6 @@
 """What the best guess needs of drawn gold: corrections of all systems, their noise, and what the judges' grades leave.
 
-The noise is that of the design, not of the draw at hand: where few drawn documents tell some systems apart, the squared
+The noise is that of the design, not of this draw: where few drawn documents tell some systems apart, the squared
 residuals of the draw would show almost no noise, and the judges would seem to be right there.
 """
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karatage.correction.sampled import Drawn, Sampled, choose_sizes
+from karatage.correction.sampled import Drawn, Sampled, choose_sizes, learn_gains
 from karatage.correction.shrinkage import Corrections, spread_pairs
 from karatage.data.axes import FloatArray, LongArray
 from karatage.kernels.sampling import add_items, share_weights, sum_square_gaps
@@ -45,34 +45,59 @@ def gather_corrections(sample: Sample, gain: FloatArray, *, same_grades: bool) -
     Unjudged documents count as a grade below the lowest, with gain 0.
     """
     weight, said, drawn, found = sample.weight, sample.said, sample.drawn, sample.found
-    random, topics = drawn.pi < 1, len(found.term)
+    random = drawn.pi < 1
     if random.sum() < 2 or not np.ptp(drawn.gain) or not found.residual.any():
         return None
-    grade = said[drawn.item[random]]
-    scatter = _estimate_scatter(found.residual, grade, said)
+    scatter = _estimate_scatter(found.residual, said[drawn.item[random]], said)
     chance = _predict_chances(choose_sizes(weight), drawn)
     differs = weight.max(axis=1) > weight.min(axis=1)
-    drawing = np.where(differs, scatter * (1 - chance) / chance, 0.0)
-    least, noise = np.zeros((2, weight.shape[1], weight.shape[1]))
-    share_weights(weight, drawing, least, noise)
-    items = np.zeros_like(noise)
-    share_weights(weight, scatter, np.zeros_like(noise), items)
-    whole = weight.sum(axis=0)
-    seen = np.zeros_like(noise)
+    noise, seen = np.zeros((2, weight.shape[1], weight.shape[1]))
+    share_weights(weight, np.where(differs, scatter * (1 - chance) / chance, 0.0), np.zeros_like(noise), noise)
     sum_square_gaps(found.noise[:, :-1] * found.residual[:, None], seen)
     expected = spread_pairs(noise).sum()
-    counted = drawn.gain[random]
-    total = float(counted.var(ddof=1)) * (1 + 1 / len(counted))
+    noise *= seen.sum() / expected if expected > 0 else 0.0
+    gold = _Seen(drawn.gain[random], found.residual, scatter, noise)
+    return _gather(sample, gain, gold, same_grades=same_grades)
+
+
+def gather_complete(sample: Sample, gain: FloatArray, *, same_grades: bool) -> Corrections | None:
+    """The same where gold has all documents, so that corrections have no noise; None if all gains are alike."""
+    weight, said, drawn = sample.weight, sample.said, sample.drawn
+    differs = weight.max(axis=1) > weight.min(axis=1)
+    counted = differs[drawn.item]
+    residual = (drawn.gain - learn_gains(said, sample.topic, drawn)[drawn.item])[counted]
+    if not np.ptp(drawn.gain[counted]) or not residual.any():
+        return None
+    scatter = _estimate_scatter(residual, said[drawn.item[counted]], said)
+    gold = _Seen(drawn.gain[counted], residual, scatter, np.zeros((weight.shape[1], weight.shape[1])))
+    return _gather(sample, gain, gold, same_grades=same_grades)
+
+
+class _Seen(NamedTuple):
+    """What gold shows."""
+
+    gain: FloatArray  # (draw,)
+    residual: FloatArray  # (draw,) from what the judges' grades lead to expect
+    scatter: FloatArray  # (item,) mean squared residual
+    noise: FloatArray  # (system, system) covariance of corrected scores
+
+
+def _gather(sample: Sample, gain: FloatArray, gold: _Seen, *, same_grades: bool) -> Corrections:
+    weight, said, topics = sample.weight, sample.said, len(sample.found.term)
+    least, items = np.zeros((2, weight.shape[1], weight.shape[1]))
+    share_weights(weight, gold.scatter, least, items)
+    whole = weight.sum(axis=0)
+    total = float(gold.gain.var(ddof=1)) * (1 + 1 / len(gold.gain))
     steps = [weight[said >= step].sum(axis=0) / topics for step in range(1, int(said.max()) + 1)]
     return Corrections(
         judged=np.einsum("is,i->s", weight, _read_gains(said, gain)) / topics,
-        corrected=found.term[:, :-1].mean(axis=0),
-        noise=noise * (seen.sum() / expected if expected > 0 else 0.0),
+        corrected=sample.found.term[:, :-1].mean(axis=0),
+        noise=gold.noise,
         mass=(whole[:, None] + whole[None, :] - 2 * least).clip(0.0) / topics,
         items=items / topics**2,
         steps=np.array(steps).reshape(len(steps), weight.shape[1]),
         scatter=total**0.5,
-        unexplained=float(np.clip((found.residual**2).mean() / total, LEAST_UNEXPLAINED, 1.0)),
+        unexplained=float(np.clip((gold.residual**2).mean() / total, LEAST_UNEXPLAINED, 1.0)),
         same_grades=same_grades,
     )
 

@@ -15,6 +15,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,7 +32,7 @@ QUANTILES = 600
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Corrections:
-    """What judges and gold say of all systems; only differences between systems matter."""
+    """What judges and gold show about all systems; only differences between systems matter."""
 
     judged: FloatArray  # (system,) scores by the judges' grades
     corrected: FloatArray  # (system,) unbiased scores by gold
@@ -117,25 +118,15 @@ class Shrunk:
 
 def shrink(found: Corrections, usual: UsualBias) -> Shrunk:
     """Guess all systems' scores, with the bias of usual judges as the prior of the spread."""
-    systems = len(found.judged)
-    basis = _contrast(systems)
-
-    def project(covariance: FloatArray) -> FloatArray:
-        return _multiply(_multiply(basis, covariance), basis.T)
-
-    slope_doubt, step_doubt = FIRM if found.same_grades else LOOSE
-    judged, noise = _multiply(basis, found.judged[:, None])[:, 0], project(found.noise)
-    steps = _multiply(basis, found.steps.T) * (2 * step_doubt * found.scatter)
-    fixed = project(found.items) + _multiply(steps, steps.T) + slope_doubt**2 * np.outer(judged, judged)
-    shape = _keep_positive(project(-0.5 * found.mass**2))
-    gap = _multiply(basis, (found.corrected - found.judged)[:, None])[:, 0]
-    likelihood = _measure_likelihood(gap, fixed + noise, shape, found.scatter)
+    contrasts = _contrast_all(found)
+    basis, gap, fixed, noise, shape = contrasts
+    likelihood = _weigh_spreads(contrasts, found.scatter)
     spread = _weigh(likelihood + usual.weigh(found.unexplained), found.scatter)
     by_gold = _weigh(likelihood + np.log(GRID), found.scatter)  # no spread is likelier than another beforehand
     chosen = math.exp(spread.log_mean - CAUTION * spread.log_deviation)
     prior = fixed + chosen**2 * shape
     pull = np.asarray(np.linalg.solve(_add_ridge(prior + noise), prior).T, float)
-    left = np.eye(systems - 1) - pull
+    left = np.eye(len(pull)) - pull
     moved = _multiply(_multiply(pull, noise), pull.T)
     biases = [
         _bound_bias(left, fixed + square * shape, noise, gap, allowed)
@@ -154,9 +145,38 @@ def shrink(found: Corrections, usual: UsualBias) -> Shrunk:
     )
 
 
-def _measure_likelihood(gap: FloatArray, base: FloatArray, shape: FloatArray, scatter: float) -> FloatArray:
-    """Log-likelihood of each spread: the gap has covariance `base` + spread^2 `shape`; one eigendecomposition."""
-    factor = np.linalg.cholesky(_add_ridge(base))
+class _Contrasts(NamedTuple):
+    """What is known of differences, in orthonormal contrasts of systems."""
+
+    basis: FloatArray  # (contrast, system)
+    gap: FloatArray  # (contrast,) from the judges' scores to corrected ones
+    fixed: FloatArray  # (contrast, contrast) covariance of the gap that is no bias of systems
+    noise: FloatArray  # (contrast, contrast) its covariance by the draw of gold
+    shape: FloatArray  # (contrast, contrast) its covariance by biases with a spread of 1
+
+
+def _contrast_all(found: Corrections) -> _Contrasts:
+    basis = _contrast(len(found.judged))
+
+    def project(covariance: FloatArray) -> FloatArray:
+        return _multiply(_multiply(basis, covariance), basis.T)
+
+    slope_doubt, step_doubt = FIRM if found.same_grades else LOOSE
+    judged = _multiply(basis, found.judged[:, None])[:, 0]
+    steps = _multiply(basis, found.steps.T) * (2 * step_doubt * found.scatter)
+    fixed = project(found.items) + _multiply(steps, steps.T) + slope_doubt**2 * np.outer(judged, judged)
+    gap = _multiply(basis, (found.corrected - found.judged)[:, None])[:, 0]
+    return _Contrasts(basis, gap, fixed, project(found.noise), _keep_positive(project(-0.5 * found.mass**2)))
+
+
+def measure_likelihood(found: Corrections) -> FloatArray:
+    """Log-likelihood of each spread of `GRID`; the largest is 0."""
+    return _weigh_spreads(_contrast_all(found), found.scatter)
+
+
+def _weigh_spreads(found: _Contrasts, scatter: float) -> FloatArray:
+    _, gap, fixed, noise, shape = found
+    factor = np.linalg.cholesky(_add_ridge(fixed + noise))
     half = np.linalg.solve(factor, shape)
     ratio, axis = np.linalg.eigh(np.linalg.solve(factor, half.T))
     seen = _multiply(np.asarray(axis.T), np.asarray(np.linalg.solve(factor, gap[:, None])))[:, 0]

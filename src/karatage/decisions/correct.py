@@ -43,6 +43,8 @@ from karatage.text import count_names, counted, shorten
 CHANCE = 0.001  # of a false alarm
 NEARLY = 0.1  # relative error of probabilities that is accepted: lost digits or grades have little effect
 ROUNDING = 1e-9
+FEW_IMPOSSIBLE = 0.01  # of a board's differences, which may be beyond the range by chance
+MOST_PAST = 0.25  # of the range, by which they may be beyond it
 
 
 class Choice(NamedTuple):
@@ -300,19 +302,9 @@ def _take_first(drawn: Drawn) -> Drawn:
 
 
 def require_possible(case: Case, found: Fitted) -> Fitted:
-    """Refuse impossible differences, and scores impossible beyond chance; other impossible scores are not shown."""
+    """Refuse impossible differences and scores. Those of a board that are impossible by chance are only not shown."""
     top = find_ceiling(case)
-    gap = found.pairs.value[np.triu_indices(len(found.pairs.value), 1)]
-    beyond = np.abs(gap) > top + ROUNDING
-    if beyond.any():
-        worst = gap[np.argmax(np.abs(gap))]
-        told = "the corrected difference is"
-        if len(gap) > 1:
-            told = f"{int(beyond.sum()):,} of {len(gap):,} corrected differences are impossible, the largest is"
-        raise GuardError(
-            f"{told} {worst:+.3f}, and a difference in {case.question.parsed} lies between {-top:.4g} and "
-            f"{top:.4g}: {_blame(case)}"
-        )
+    found = _require_possible_pairs(case, found, top)
     within = max(found.within[0], 0.0), min(found.within[1], top)
     bounded, levels = replace(found, possible=(0.0, top), within=within), found.levels
     if levels is None or bounded.shown.all():
@@ -330,6 +322,30 @@ def require_possible(case: Case, found: Fitted) -> Fitted:
     names = tuple(case.systems[s] for s in np.flatnonzero(outside))
     note = tell("impossible-scores", top=top, measure=str(case.question.parsed), systems=names)
     return replace(bounded, notes=(*found.notes, note))
+
+
+def _require_possible_pairs(case: Case, found: Fitted, top: float) -> Fitted:
+    pairs = found.pairs
+    past = np.abs(pairs.value) - top
+    beyond = past > ROUNDING
+    if not beyond.any():
+        return found
+    first = np.triu_indices(len(beyond), 1)
+    gap, count = pairs.value[first], int(beyond[first].sum())
+    limit = t_quantile(1 - CHANCE / len(gap), float(pairs.degrees[beyond].min()))
+    few = count <= FEW_IMPOSSIBLE * len(gap) and past.max() <= MOST_PAST * top
+    if not few or (past[beyond] > limit * np.sqrt(pairs.variance[beyond])).any():
+        worst = gap[np.argmax(np.abs(gap))]
+        told = "the corrected difference is"
+        if len(gap) > 1:
+            told = f"{count:,} of {len(gap):,} corrected differences are impossible, the largest is"
+        raise GuardError(
+            f"{told} {worst:+.3f}, and a difference in {case.question.parsed} lies between {-top:.4g} and "
+            f"{top:.4g}: {_blame(case)}"
+        )
+    bounded = replace(pairs, value=np.clip(pairs.value, -top, top), variance=np.where(beyond, np.inf, pairs.variance))
+    note = tell("impossible-pairs", pairs=count, top=top, measure=str(case.question.parsed))
+    return replace(found, pairs=bounded, notes=(*found.notes, note))
 
 
 def require_spread(case: Case, found: Fitted) -> Fitted:

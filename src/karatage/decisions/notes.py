@@ -76,6 +76,8 @@ tell = Texts(
         "gold-unlike": "gold has no sampling probabilities (pi): calibration is for items like those with gold",
         "impossible": "second opinions larger than {top:.4g}, the largest possible difference, are not shown: "
         "{opinions}",
+        "impossible-pairs": "the corrected difference of {pairs:count pair} is outside -{top:g} to {top:g}, which is "
+        "possible by chance with so little gold; no claim is made about these in {measure}",
         "impossible-scores": "corrected scores outside 0 to {top:.4g}, the range of {measure}, are not shown: "
         "{systems:names}",
         "inverted": "{finding}; {advice}",

@@ -55,9 +55,10 @@ class Question:
     A decision to ship needs a claim about `new` topics. With independent judges, each system has a separate gold
     sample, [NOISY18] (10). `auto` chooses the correction by the design of the gold. `sampled` is for gold with sampling
     probabilities, `even` for a simple random sample, `topics` for gold on whole topics, and `census` for gold on all
-    documents that matter. Three are used on request only: `gold-topics` leaves out the judges, `rates` corrects the
+    documents that matter. Four are used on request only: `gold-topics` leaves out the judges, `rates` corrects the
     error rates of the merged judges, and `judge-rates` those of each judge ([NOISY18] 3.9). Their small bias can be
-    subtracted (3.8). With gold on whole topics, `approach` can be any approach of `evaluate`.
+    subtracted (3.8). `guess` ranks a leaderboard by the best guess alone, which is elsewhere shown beside the
+    correction. With gold on whole topics, `approach` can be any approach of `evaluate`.
 
     Args:
         measure: E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8).

@@ -232,6 +232,31 @@ def test_what_a_measure_cannot_be_is_not_an_answer(measure: str, top: float) -> 
     assert edge.shown.tolist() == [True, False]
 
 
+def test_a_few_differences_of_a_board_may_be_impossible_by_chance() -> None:
+    """One of 105 corrected differences slightly above the range is no reason to refuse all of them."""
+    case = make_case(world().runs, world().judgments, kt.read_gold(plain()), kt.Question(), systems=PAIR, seed=0)
+
+    def answer(most: float, error: float = 0.2) -> Fitted:
+        score = np.r_[0.0, np.full(13, 0.5), most]
+        spread = np.full((15, 15), error**2)
+        pairs = SystemPairs(value=score - score[:, None], variance=spread, degrees=spread * np.inf)
+        return Fitted(
+            method=Method(name="made up", label="made up"), pairs=pairs, levels=None, gold_variance=spread, gold_items=9
+        )
+
+    near = guards.require_possible(case, answer(1.05))
+    assert has_note(near, "decisions.impossible-pairs", pairs=1)
+    assert np.argwhere(np.isinf(near.pairs.variance)).tolist() == [[0, 14], [14, 0]]
+    assert (near.pairs.value[0, 14], near.pairs.value[14, 0]) == (1.0, -1.0)
+    for wrong in (answer(1.3), answer(1.05, error=0.01)):
+        with pytest.raises(guards.GuardError):
+            guards.require_possible(case, wrong)
+    many = answer(1.05)
+    score = np.r_[np.zeros(3), np.full(10, 0.5), np.full(2, 1.05)]
+    with pytest.raises(guards.GuardError):
+        guards.require_possible(case, replace(many, pairs=replace(many.pairs, value=score - score[:, None])))
+
+
 def read_back(found: kt.Comparison | kt.Board, home: Path) -> str:
     (home / "result.json").write_text(found.to_json())
     return kt.read_result(home / "result.json").result.to_json()

@@ -40,7 +40,7 @@ GUESS_METHOD = Method(
 )
 USUAL_METHOD = Method(
     name="guess-usual",
-    label="best guess, usual judges",
+    label="guess, usual judges",
     about="The same guess, with narrower intervals under an assumption: the judges are about as biased as judges with "
     "the same accuracy were elsewhere.",
     undone="by the best guess, if the judges are biased as usual",
