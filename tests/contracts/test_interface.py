@@ -70,7 +70,9 @@ ELSEWHERE = {
         "adjust": "kt.compare_all",
         **dict.fromkeys(("figures_a", "figures_b", "rates", "rates_b"), "kt.compare_figures"),
         "fail_unless_significant": "the exit code",
+        "update_record": "kt.stats.add_studies",
     },
+    "report": {"update_record": "kt.stats.add_studies"},
     "plan": dict.fromkeys(
         [
             "figures_a",
