@@ -252,7 +252,7 @@ class Recorded:
     """Earlier studies of the judges.
 
     Args:
-        record: Earlier studies of these judges, for the best guess; a file that --update-record writes.
+        record: Earlier studies of these judges; a file that --update-record writes.
         update_record: Add this study to the file of --record, which is made if there is none.
     """
 

@@ -13,6 +13,7 @@ documents are not independent, and cannot make the spread more certain than that
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -65,24 +66,27 @@ def _scatter(usual: UsualBias) -> FloatArray:
     return found
 
 
-def find_change(before: Shown, now: Shown) -> str | None:
-    """How the judge or the collection differs from an earlier study, if it clearly does."""
+def find_change(before: Shown, now: Shown, chance: float = CHANCE) -> str | None:
+    """How the judge or the collection differs from an earlier study, if it clearly does.
+
+    Each of three tests has this `chance` to find a difference where there is none.
+    """
     size = max(len(before.counts), len(now.counts))
     old, new = (np.pad(shown.counts, (0, size - len(shown.counts))) for shown in (before, now))
     if not (old.sum() and new.sum()):
         return None
     rows = (old.sum(axis=1) >= LEAST) & (new.sum(axis=1) >= LEAST)
-    if _differ(np.stack([old[rows], new[rows]], axis=1), CLEAR):
+    if _differ(np.stack([old[rows], new[rows]], axis=1), CLEAR, chance):
         right = [float(np.trace(counts)) / float(counts.sum()) for counts in (old, new)]
         return f"the judge makes other errors (right on {right[0]:.0%} of gold items then, {right[1]:.0%} now)"
-    if _differ(np.stack([old.sum(axis=1), new.sum(axis=1)])[None], CLEAR_KINDS):
+    if _differ(np.stack([old.sum(axis=1), new.sum(axis=1)])[None], CLEAR_KINDS, chance):
         grade = [float(np.arange(size) @ counts.sum(axis=1)) / float(counts.sum()) for counts in (old, new)]
         return f"gold has other grades (mean {grade[0]:.2f} then, {grade[1]:.2f} now)"
     if math.isnan(now.unexplained):
         return None
     ratio = abs(math.log(max(now.unexplained, 0.01) / max(before.unexplained, 0.01)))
     error = math.sqrt(2 / float(old.sum()) + 2 / float(new.sum()))
-    if ratio > max(math.log(CLEAR_RATIO), 3.29 * error):
+    if ratio > max(math.log(CLEAR_RATIO), NormalDist().inv_cdf(1 - chance / 2) * error):
         return (
             f"the judge's grades left {before.unexplained:.0%} of the variance of gold's gains then, and "
             f"{now.unexplained:.0%} now"
@@ -90,7 +94,7 @@ def find_change(before: Shown, now: Shown) -> str | None:
     return None
 
 
-def _differ(tables: LongArray, clear: float) -> bool:
+def _differ(tables: LongArray, clear: float, chance: float) -> bool:
     """Whether two rows of counts differ in any of some tables (table, 2, column), by the sum of their chi-squares."""
     from scipy.special import chdtrc
 
@@ -105,4 +109,4 @@ def _differ(tables: LongArray, clear: float) -> bool:
         total, degrees = total + square, degrees + counts.shape[1] - 1
         size += (square - counts.shape[1] + 1) * (one + other) / (one * other) * counts.sum()
         items += int(counts.sum())
-    return degrees > 0 and float(chdtrc(degrees, total)) < CHANCE and size / items > clear**2
+    return degrees > 0 and float(chdtrc(degrees, total)) < chance and size / items > clear**2

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from karatage.approaches.registry import JUDGE
-from karatage.correction.records import Shown, find_change, find_median, judge_spread, predict_spread
+from karatage.correction.records import CHANCE, Shown, find_change, find_median, judge_spread, predict_spread
 from karatage.correction.shrinkage import UsualBias
 from karatage.data.axes import FloatArray, LongArray
 from karatage.data.note import Note
@@ -106,9 +106,11 @@ def recall_judge(case: Case, unexplained: float, usual: UsualBias) -> Recalled:
 def choose_studies(studies: Sequence[Study], now: Shown) -> tuple[list[Study], list[str]]:
     """The studies that the judge and the collection of today are like, and how they differ from the others.
 
-    Each study is compared with today, and then all that are left together, which shows smaller changes.
+    Each study is compared with today, at a level for all of them, and then those that are left together, which shows
+    smaller changes.
     """
-    reason = {study.key: find_change(Shown(study.counts, study.unexplained), now) for study in studies}
+    chance = CHANCE / len(studies)
+    reason = {study.key: find_change(Shown(study.counts, study.unexplained), now, chance) for study in studies}
     kept = [study for study in studies if reason[study.key] is None]
     changes = [told for told in reason.values() if told is not None]
     if len(kept) > 1:
@@ -185,29 +187,29 @@ def _share_right(counts: LongArray) -> float | None:
     return float(np.trace(counts) / counts.sum()) if counts.sum() else None
 
 
-def tell_use(recalled: Recalled, judge: str, narrower: float) -> tuple[Note, ...]:
-    """What the record adds: by which share it makes the intervals of usual judges narrower."""
+def tell_use(recalled: Recalled, judge: str, change: float) -> tuple[Note, ...]:
+    """What the record adds: the `change` of the width of intervals for usual judges."""
     if not recalled.used:
         return recalled.notes
     dates = sorted(study.date for study in recalled.used)
     told = tell(
-        "record-adds" if narrower >= 0 else "record-widens",
+        "record-used",
         judge=shorten(judge),
         studies=len(recalled.used),
         labels=sum(study.labels for study in recalled.used),
         first=dates[0],
         last=dates[-1],
-        change=abs(narrower),
+        change=change,
     )
     return (*recalled.notes, told)
 
 
 def _tell_unknown(record: StudyRecord, name: str) -> Note:
-    names = dict.fromkeys(study.judge for study in record.studies)
-    near = nearest(name, names)
+    names = {study.judge.removeprefix(JUDGE): study.judge for study in record.studies}
+    near = nearest(name.removeprefix(JUDGE), names)
     if near is None:
         return tell("record-none", judge=shorten(name))
-    return tell("record-near", judge=shorten(name), near=shorten(near))
+    return tell("record-near", judge=shorten(name), near=shorten(names[near]))
 
 
 def _name_most(changes: Sequence[str]) -> str:

@@ -141,11 +141,11 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
             notes=fitted.notes,
         )
 
-    narrower = 0.0
+    change = 0.0
     if recalled.used:
         without = shrink(found, find_usual_bias(case))
         whole = measure(without.noise, without.bias).sum()
-        narrower = 1 - float(measure(shrunk.noise, shrunk.bias).sum() / whole) if whole > 0 else 0.0
+        change = float(measure(shrunk.noise, shrunk.bias).sum() / whole) - 1 if whole > 0 else 0.0
     study = make_study(case, found.unexplained, shrunk.likelihood)
     return Guessed(
         by_gold=form(GUESS_METHOD, shrunk.bias_by_gold),
@@ -155,7 +155,7 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
         spread=shrunk.spread,
         spread_by_gold=shrunk.spread_by_gold,
         study=study,
-        notes=tell_use(recalled, study.judge, narrower),
+        notes=tell_use(recalled, study.judge, change),
     )
 
 
