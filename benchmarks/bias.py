@@ -27,7 +27,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 import karatage as kt
-from benchmarks.decision_cells import COVERED, ITEM, Collection, World, make_world
+from benchmarks.decision_cells import COVERED, ITEM, MAPPED, Collection, World, make_world
 from benchmarks.decisions import COLLECTION, cut_torn_line
 from karatage.correction.gathering import gather_complete
 from karatage.correction.shrinkage import GRID, Corrections, measure_likelihood
@@ -67,12 +67,18 @@ class Seen:
     @property
     def who(self) -> str:
         """The judge without the mapping."""
-        return re.sub(r"\([^()]*=[^()]*\)$", "", self.judge)
+        return name_judge(self.judge)
 
     @property
     def model(self) -> str:
         """The family of models: judges of one family may err alike."""
         return self.who.split("_")[0]
+
+
+def name_judge(judge: str) -> str:
+    """The name without a mapping of grades."""
+    found = MAPPED.fullmatch(judge)
+    return judge if found is None else found["name"]
 
 
 @dataclass(frozen=True, kw_only=True)

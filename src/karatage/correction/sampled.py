@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from karatage.correction.curved import Ranked, shift_topics
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.estimate import Estimated
 from karatage.errors import DataError, OptionError
@@ -31,6 +32,7 @@ from karatage.kernels.sampling import (
 Claim = Literal["these topics", "new topics"]
 FOLDS = 5
 MISSES = 2  # draws without a judge's help that a variance is never below: few errors seen are not few errors made
+LEAST_SIZE = 0.5  # of the mean; chosen on TREC DL 2021, where it reduced the errors of AP by a third
 ROUNDING = 1e-12  # of the largest topic score: a smaller difference is none
 TINIEST = 1e-300
 SAME = 1e-6  # a relative difference that digits lost in a file would exceed
@@ -65,6 +67,12 @@ def choose_sizes(weight: FloatArray, pairs: Sequence[tuple[int, int]] | None = N
     size: FloatArray = np.where(differs, np.sqrt(square), 0.0)
     size[differs & (size == 0)] = FLOOR * mean_positive(size)
     return size
+
+
+def level_sizes(size: FloatArray) -> FloatArray:
+    """Sizes (item,) for a measure whose weights depend on gold: items that seem to matter little have half the mean."""
+    level: FloatArray = np.hypot(size, LEAST_SIZE * (mean_positive(size) or 1.0))
+    return level
 
 
 def draw_batches(
@@ -165,6 +173,7 @@ class Sampled:
     erring: FloatArray  # (gold, system) standard error of the mean that gold's own errors bring, each counted once
     factor: FloatArray  # (gold,) what a residual counts
     chance: FloatArray  # (gold,) standard error that a residual of 1 brings
+    flat: FloatArray | None = None  # (draw, system) as `noise`, without the curvature of a measure that is not a sum
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
@@ -182,6 +191,13 @@ class Sampled:
         sum_square_gaps(self.erring * count[:, None], often)
         counted: FloatArray = np.where(self.untold == 0, once, often)
         return counted
+
+    def share_linear(self) -> FloatArray:
+        """The share of every pair's variance from gold (system, system) that no curvature of the measure adds."""
+        seen, linear = np.zeros((2, *self.untold.shape))
+        sum_square_gaps(self.noise * self.residual[:, None], seen)
+        sum_square_gaps((self.noise if self.flat is None else self.flat) * self.residual[:, None], linear)
+        return np.where(seen > 0, linear / _or_one(seen), 1.0)[:-1, :-1]
 
     def scores(self, claim: Claim) -> Estimated:
         """The mean over topics of each system (system,).
@@ -225,6 +241,10 @@ class Sampled:
             sum_square_gaps(self.proven - proven, known)
             variance = np.where(exact, known, spread) / (topics * (topics - 1))
             variance = variance + np.where(exact, 0.0, gold - seen)  # topics' spread has in it what was seen
+            if self.flat is not None:  # what is seen has products of two residuals twice, which makes it safe
+                linear = np.zeros(exact.shape)
+                sum_square_gaps(self.flat * self.residual[:, None], linear)
+                variance = variance + np.where(exact, 0.0, np.maximum(seen - linear, 0.0) / 2)
             degrees = np.minimum(degrees, topics - 1.0)
         doubt = np.zeros(exact.shape)
         sum_square_gaps(self.ideal, doubt)
@@ -281,6 +301,7 @@ def sum_topics(
     *,
     factors: FloatArray | None = None,
     noise: FloatArray | None = None,
+    curve: Ranked | None = None,
     folds: int = FOLDS,
 ) -> Sampled:
     """Estimate every system's topic scores from the judge's grades of all items and the gold of some.
@@ -290,24 +311,33 @@ def sum_topics(
     chance to
     be drawn in every batch (`find_reach` tells). Where a topic's weights are known up to a factor only, its mean is in
     `weight`, and `factors` (draw, topic) are as likely values of it, relative to that mean. `noise` (draw,) is the
-    variance of gold's gains, where gold errs.
+    variance of gold's gains, where gold errs. A measure that is not a weighted sum has a `curve`; `weight` then
+    only says how much items matter, and the derivatives take its place.
     """
     factor, chance = _combine_batches(weight, drawn)
     gain = learn_gains(said, topic, drawn, factor=factor, folds=folds)
-    learned = gain[drawn.item]
+    learned, known = gain[drawn.item], gain.copy()
+    known[drawn.item] = drawn.gain
     gain[drawn.item] = factor * drawn.gain - (factor - 1) * learned  # gold itself where the factor is 1
     gold = np.zeros(len(gain))
     gold[drawn.item] = drawn.gain
     columns = weight.shape[1] + 1
     term, proven = np.zeros((2, topics, columns))
-    add_items(weight, gain, topic.astype(np.int64), term)
-    add_items(weight, gold, topic.astype(np.int64), proven)
+    steep = weight
+    if curve is None:
+        add_items(weight, gain, topic.astype(np.int64), term)
+        add_items(weight, gold, topic.astype(np.int64), proven)
+    else:
+        shift = _shift_expected(known, said, topic, topics, drawn, learned, factor)
+        term[:, :-1], weight, steep = curve.expand(gain, known, shift)
+        proven[:, :-1] = curve.expand(gold, gold).term
     told, untold = np.zeros((2, columns, columns), np.int64)
     random = np.flatnonzero(chance)
     count_gaps(weight, _mark(len(gain), drawn.item[random]), told)
     count_gaps(weight, ~_mark(len(gain), drawn.item), untold)
-    error = np.zeros((len(random), columns))
-    error[:, :-1] = weight[drawn.item[random]] * (chance[random, None] / topics)
+    error, flat = np.zeros((2, len(random), columns))
+    for each, slope in (error, weight), (flat, steep):
+        each[:, :-1] = slope[drawn.item[random]] * (chance[random, None] / topics)
     ideal = np.zeros((0, columns))
     if factors is not None:
         ideal = np.einsum("rt,ts->rs", factors - factors.mean(axis=0), term) / (topics * math.sqrt(len(factors) - 1))
@@ -317,9 +347,27 @@ def sum_topics(
         erring[:, :-1] = weight[drawn.item] * (np.sqrt(noise)[:, None] / topics)
     counted = slice(len(erring))
     scatter = _scatter(drawn.gain, factor)
-    return Sampled(
-        term, proven, error, residual, scatter, told, untold, ideal, erring, factor[counted], chance[counted]
-    )
+    rest = (told, untold, ideal, erring, factor[counted], chance[counted])
+    return Sampled(term, proven, error, residual, scatter, *rest, None if curve is None else flat)
+
+
+def _shift_expected(
+    known: FloatArray,
+    said: LongArray,
+    topic: LongArray,
+    topics: int,
+    drawn: Drawn,
+    learned: FloatArray,
+    factor: FloatArray,
+) -> FloatArray:
+    """How far judged items without gold (item,) are likely to be from their expected gains, by their topic's gold."""
+    judged, shift = said >= 0, np.zeros(len(known))
+    heard = judged[drawn.item]
+    if heard.any() and factor[heard].sum() > 0:
+        residual, place = (drawn.gain - learned)[heard], topic[drawn.item[heard]]
+        shift = np.where(judged, shift_topics(residual, place, np.maximum(factor[heard], 0.0), topics)[topic], 0.0)
+    shift[drawn.item] = 0.0
+    return np.asarray(np.clip(known + shift, 0.0, max(float(drawn.gain.max()), 0.0)) - known)
 
 
 def find_reach(size: FloatArray, drawn: Drawn, *, fixed: bool) -> Reach:

@@ -174,8 +174,8 @@ ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini-Hochberg", "none": "each pair on
 class BestGuess:
     """The best guess of a board: judges' differences, moved towards corrected ones by as much as judges are biased.
 
-    Both intervals hold on average over the pairs. Those of `pairs` depend on gold alone; those of `usual` assume that the
-    judges are about as biased as judges of the same accuracy elsewhere.
+    Both intervals hold on average over the pairs. Those of `pairs` depend on gold alone; those of `usual` assume that
+    the judges are about as biased as judges of the same accuracy elsewhere.
     """
 
     standing: Standing

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karatage.approaches.registry import evaluate_known
+from karatage.correction.curved import Ranked
 from karatage.correction.design import NEARLY_ALL, GoldDesign, errors_given_gold, find_whole_topics, read_design
 from karatage.correction.ideal import DRAWS, Pool, draw_ideals, measure_ideals
-from karatage.correction.sampled import Drawn
+from karatage.correction.sampled import Drawn, choose_sizes, learn_gains, level_sizes
 from karatage.data.alignment import Alignment, align, tell_scales
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.evaluation import Evaluation
@@ -26,12 +27,13 @@ from karatage.decisions.material import DEFAULT_MERGE, Kept, Material, Meeting, 
 from karatage.decisions.notes import tell
 from karatage.decisions.question import Question
 from karatage.errors import DataError
-from karatage.measures.registry import as_weighted_sum
+from karatage.measures.registry import as_curve, as_weighted_sum
 from karatage.measures.scoring import say_unjudged
-from karatage.measures.spec import WeightedSum
+from karatage.measures.spec import Curve, WeightedSum
 from karatage.random_streams import stream
 from karatage.text import count_names
 
+UNJUDGED = 0.2  # of the usual gain, for documents that no judge graded; only sizes depend on it
 DIGITS = 16  # of a fingerprint
 IMPUTED = 8  # draws of gold's true grades, for ideal gains
 LETTER = "f"  # in front, or a spreadsheet would take some fingerprints for numbers
@@ -150,6 +152,18 @@ class Case:
         return as_weighted_sum(self.question.parsed, self.depth, self.top_grade)
 
     @cached_property
+    def curve(self) -> Curve | None:
+        """The measure as a smooth function of gains, if it is one."""
+        return as_curve(self.question.parsed, self.top_grade)
+
+    @property
+    def gain(self) -> FloatArray | None:
+        """The gain of each grade (grade,); None for measures that gold on single documents does not correct."""
+        if self.linear is not None:
+            return self.linear.gain
+        return None if self.curve is None else self.curve.gain
+
+    @cached_property
     def said(self) -> GradeArray:
         """The judges' grade of each item, -1 = none."""
         said = np.full(len(self.pool.item_topic), -1, np.int8)
@@ -170,7 +184,11 @@ class Case:
 
     @cached_property
     def weight(self) -> FloatArray:
-        """The weight of an item for each system, (item, system); only for weighted sums."""
+        """The weight of an item for each system, (item, system): of a curve, the derivatives at what is known."""
+        if self.curve is not None:
+            weight = np.zeros((len(self.said), len(self.systems)))
+            weight[self.topic >= 0] = self._climb()
+            return weight
         if self.scale is None:
             return self.rank_weight
         return self.rank_weight * np.where(self.topic >= 0, self.scale[self.topic], 0.0)[:, None]
@@ -179,6 +197,30 @@ class Case:
     def weight_without_gold(self) -> FloatArray:
         """The same without gold, which changes the ideal gains of nDCG."""
         return self.weight if self.additive else replace(self, gold=None).weight
+
+    def _climb(self) -> FloatArray:
+        """Derivatives of a curve (item, system), at the gains to expect before gold, or by gold."""
+        assert self.curve is not None
+        inside = self.topic >= 0
+        said, gain = self.said[inside].astype(np.int64), self.curve.gain
+        if self.gold is not None and (self.gold_item >= 0).any():
+            place = np.cumsum(inside) - 1
+            drawn = replace(self.drawn, item=place[self.drawn.item])
+            likely = learn_gains(said, self.topic[inside], drawn)
+            likely[drawn.item] = drawn.gain
+        else:
+            middle = gain.mean() or 0.5  # judges whose scale ends below the lowest relevant grade
+            likely = np.where(said >= 0, (gain[said] + middle) / 2, UNJUDGED * middle)
+        return self.rankings.expand(likely, likely).weight
+
+    @property
+    def rankings(self) -> Ranked:
+        """The systems' rankings of the items in topics that count, for a curve."""
+        assert self.curve is not None
+        inside = self.topic >= 0
+        place = np.r_[np.cumsum(inside) - 1, -1].astype(np.int32)
+        ranked = self.alignment.ranked[self.topics][:, :, : self.depth]
+        return Ranked(self.curve.climb, self.curve.ratio, place[ranked], self.topic[inside])
 
     @cached_property
     def scale(self) -> FloatArray | None:
@@ -252,8 +294,21 @@ class Case:
 
     @cached_property
     def matters(self) -> BoolArray:
-        """Items on which systems differ; for measures that are not weighted sums, all judged items."""
+        """Items on which systems differ; for measures that are not weighted sums, all judged items.
+
+        A curve depends on all documents of topics that systems rank differently: on what is retrieved, or on all
+        relevant documents.
+        """
         counts = self.topic >= 0
+        if self.curve is not None:
+            ranked = self.alignment.ranked[self.topics][:, :, : self.depth]
+            differ = (ranked != ranked[:, :1]).any(axis=(1, 2))
+            counts[counts] = differ[self.topic[counts]]
+            if not self.curve.ratio:
+                retrieved = np.zeros_like(counts)
+                retrieved[ranked[ranked >= 0]] = True
+                counts &= retrieved
+            return counts
         if self.linear is None:
             return counts & (self.said >= 0)
         return np.asarray(counts & (self.rank_weight.max(axis=1) > self.rank_weight.min(axis=1)))
@@ -286,6 +341,11 @@ class Case:
         rank[ranked[ranked >= 0], system] = place + 1
         return rank
 
+    def find_sizes(self, weight: FloatArray, pairs: Sequence[tuple[int, int]] | None = None) -> FloatArray:
+        """How much items that matter do so, by their `weight` (item, system), when gold is drawn."""
+        size = choose_sizes(weight, pairs)
+        return size if self.curve is None else level_sizes(size)
+
     @cached_property
     def gold_item(self) -> LongArray:
         """The item of each grade of gold, -1 = outside the pool or the topics that count."""
@@ -306,7 +366,6 @@ class Case:
     def drawn(self) -> Drawn:
         """Gold's items that count, with their sampling probabilities; 1 where gold has none."""
         assert self.gold is not None
-        assert self.linear is not None
         inside = np.flatnonzero(self.gold_item >= 0)
         draw = self.gold.draw
         return Drawn(
@@ -333,9 +392,9 @@ class Case:
     def gold_gain(self) -> FloatArray:
         """The gain of each grade of gold (row,), corrected for gold's own errors where these are known."""
         assert self.gold is not None
-        assert self.linear is not None
+        assert self.gain is not None
         if self.gold_errors is None:
-            return self.linear.gain[self.gold.grade]
+            return self.gain[self.gold.grade]
         shift = 0.0 if self.shift is None else self.shift
         return average_answers(self.gold, self.gold_errors.gain + shift)
 
@@ -389,7 +448,7 @@ class Case:
         assert self.gold is not None
         known = self.judged & (self.gold_grade >= 0)
         design = self.read_design_in(self.judged)
-        if design.kind == "items" and self.gold.draw is not None and self.linear is not None:
+        if design.kind == "items" and self.gold.draw is not None and self.gain is not None:
             return replace(design, kind="sampled", clustered=False)  # pi is 1, but the ideal also depends on the rest
         if design.kind == "items" and self.additive:
             needed = self._count(self.matters)  # judged or not, gold must contain them
@@ -429,9 +488,9 @@ class Case:
 
     def _errors(self, known: BoolArray) -> FloatArray:
         """The judges' errors on gold items."""
-        if self.linear is None:
+        gain = self.gain
+        if gain is None:
             return errors_given_gold(self.gold_grade[known], self.said[known])
-        gain = self.linear.gain
         return errors_given_gold(
             np.unique(gain, return_inverse=True)[1][self.gold_grade[known]], gain[self.said[known]]
         )

@@ -15,7 +15,7 @@ import numpy as np
 
 from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_inversion, tell_copies
 from karatage.approaches.registry import JUDGE
-from karatage.correction.sampled import Drawn, choose_sizes, count_planned, find_reach, weigh_count
+from karatage.correction.sampled import Drawn, count_planned, find_reach, weigh_count
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import t_quantile
@@ -87,7 +87,7 @@ def _correct(case: Case) -> Choice:
             f"none of the {len(case.gold.grade):,} gold items is among the judged documents of these topics; are "
             "topics and documents written in the same way?",
         )
-    if case.linear is not None and not np.ptp(case.linear.gain):
+    if case.gain is not None and not np.ptp(case.gain):
         return Choice(
             None,
             f"no grade from 0 to {case.top_grade}, the highest of judges and gold, has a gain in "
@@ -97,7 +97,7 @@ def _correct(case: Case) -> Choice:
     try:
         estimator, notes = choose(case)
         require_upright(case)
-        if estimator.needs_chances and case.gold.draw is not None and case.linear is not None:
+        if estimator.needs_chances and case.gold.draw is not None and case.gain is not None:
             notes += require_frame(case)
         require_agreement(case, estimator)
         found = _doubt_gold(estimator, case, _fit(estimator, case))
@@ -248,10 +248,11 @@ def find_copies(case: Case) -> Copies:
 
 def require_chances(case: Case) -> None:
     """Refuse drawn gold if its probabilities are too small or too large for what it was drawn from."""
-    if case.gold is None or case.gold.draw is None or case.frame is not None or case.linear is None:
+    if case.gold is None or case.gold.draw is None or case.frame is not None or case.gain is None:
         return
     drawn = case.drawn
-    size = choose_sizes(case.weight_without_gold)
+    size = np.zeros(len(case.said))
+    size[case.matters] = case.find_sizes(case.weight_without_gold[case.matters])
     size = np.where(size > 0, np.maximum(size, FLOOR * mean_positive(size)), 0.0)  # as plan draws
     frame = case.gold.draw.frame
     fixed = frame is not None and case.fingerprint == frame
@@ -398,7 +399,7 @@ def require_frame(case: Case) -> tuple[Note, ...]:
     for systems in dict.fromkeys([case.systems, case.material.runs.systems]):
         question = Question(measure=measure, approach=case.question.approach)
         drawn_for = ask(case.material, question, systems=systems, seed=case.seed)
-        if drawn_for.linear is None:
+        if drawn_for.gain is None:
             break
         if drawn_for.fingerprint == draw.frame:
             _require_inside(case, drawn_for)

@@ -452,4 +452,5 @@ def suggest(checkup: Checkup, words: Words, prospects: Sequence[Prospect], *, wr
 def choose_sum(measure: str) -> str:
     """The measure itself if gold on single documents corrects it, else a similar measure that it corrects."""
     parsed = parse_measure(measure)
-    return measure if find_family(parsed).weights else f"DCG@{parsed.cutoff or DEPTH}"
+    family = find_family(parsed)
+    return measure if family.weights or family.curve else f"DCG@{parsed.cutoff or DEPTH}"

@@ -57,6 +57,8 @@ tell = Texts(
         "few-topics-lambda": "{topics:count topic} with gold are too few to estimate the weight of the judges "
         "(lambda), so it was fixed beforehand; with {least} topics or more it is estimated",
         "few-topics-planned": "{reason}: {instead}, or judge at least {least}",
+        "forecast-linear": "the forecast has only the part of {measure} that is linear in gold's grades: intervals are "
+        "usually 1.2 to 2 times as wide, most with little gold",
         "frame-unknown": "gold has no column frame: it is assumed to be drawn from all documents that matter for "
         "these systems",
         "gold-alone": "documents that matter and that no judge graded, corrected only by gold: {documents:,}",
@@ -132,6 +134,8 @@ tell = Texts(
         "them first",
         "scores-unknown": "only differences are estimated, not scores: up to {share:.0%} of a system's weight is on "
         "documents that count the same for all systems. Gold drawn to compare systems does not contain them",
+        "scores-untold": "only differences are estimated, not scores: {measure} is not a weighted sum, and gold was "
+        "drawn to compare systems",
         "settled-here": "'settled' refers to these topics and to what more judging can change; other topics may give "
         "another order",
         "spread-assumed": "the variance between topics is estimated from the judges' scores",

@@ -10,7 +10,7 @@ from typing import NamedTuple, Unpack
 import numpy as np
 import polars as pl
 
-from karatage.correction.sampled import Chosen, Drawn, choose_sizes, draw_batches, learn_gains, match_uniform
+from karatage.correction.sampled import Chosen, Drawn, draw_batches, learn_gains, match_uniform
 from karatage.data.alignment import require_data
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.board import find_claims
@@ -24,11 +24,11 @@ from karatage.data.runs import Runs
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.correct import correct, require_chances, require_upright
 from karatage.decisions.estimators.contract import (
+    BY_DOCUMENT,
     CLAIM_THESE,
     FEWEST_TOPICS,
     LEAST_ITEMS,
     LEAST_TOPICS,
-    WEIGHTED_SUMS,
     Fitted,
     tell_few_topics,
     trust_judges,
@@ -64,7 +64,7 @@ def plan(
     Args:
         runs: What the systems retrieved.
         judgments: The judges' grades; several judges are merged first.
-        measure: A weighted sum such as `nDCG@10`, `P@10` or `RBP(p=0.8)`, or a `kt.Question`, whose seed draws.
+        measure: Such as `nDCG@10`, `P@10`, `RBP(p=0.8)` or `AP`, or a `kt.Question`, whose seed draws.
         budget: Number of gold labels; several numbers are batches, to be judged in turn.
         looks: Number of batches of about the same size into which the budget is divided.
         a: One of two systems to compare; default: all of them, as a leaderboard.
@@ -88,7 +88,7 @@ def plan_gold(case: Case, counts: list[int]) -> GoldPlan:
     weight = case.weight[frame]
     differ = np.triu(count_told(weight, np.ones(len(frame), bool)) > 0)
     known = _start(differ) if case.gold is None else _continue(case, frame, differ)
-    size = _find_sizes(weight, differ, known.undecided)
+    size = _find_sizes(case, weight, differ, known.undecided)
     chosen, batches = _draw(size, counts, known, question.seed)
     these, new, even = _value(case, frame, weight, known, batches, (size, chosen))
     return GoldPlan(
@@ -161,13 +161,13 @@ def _name_systems(runs: Runs, systems: tuple[str, str] | None) -> tuple[str, ...
 def _require_weights(case: Case, budget: int) -> None:
     if not case.gives_grades:
         raise OptionError(f"{case.approach} gives scores, not grades of documents; choose mv, ds or judge:NAME")
-    if case.linear is None:
+    if case.gain is None:
         pool = int(case.judged.sum()) / len(case.topics)
         raise DataError(
-            f"{case.question.parsed} is not a weighted sum of grades, so gold on single documents does not correct it. "
+            f"{case.question.parsed} is not computed from gains, so gold on single documents does not correct it. "
             f"Draw topics at random and re-judge all judged documents of each ({pool:.0f} on average, so {budget:,} "
             f"labels are enough for {budget / pool:.0f} topics; use at least {LEAST_TOPICS}), or plan for "
-            f"{WEIGHTED_SUMS}"
+            f"{BY_DOCUMENT}"
         )
     if case.disjoint:
         raise DataError(
@@ -237,11 +237,11 @@ def _require_same_plan(case: Case) -> int:
     return int(draw.batch.max())
 
 
-def _find_sizes(weight: FloatArray, differ: BoolArray, undecided: BoolArray) -> FloatArray:
+def _find_sizes(case: Case, weight: FloatArray, differ: BoolArray, undecided: BoolArray) -> FloatArray:
     if not undecided.any():
         return np.zeros(len(weight))
     pairs = None if (undecided == differ).all() else [(int(a), int(b)) for a, b in np.argwhere(undecided)]
-    return choose_sizes(weight, pairs)
+    return case.find_sizes(weight, pairs)
 
 
 def _draw(size: FloatArray, counts: list[int], known: _Known, seed: int) -> tuple[Chosen, list[Batch]]:
@@ -322,6 +322,9 @@ def _tell(case: Case, known: _Known, chosen: Chosen, new: Forecast | None) -> It
     gold, left_to_chance = len(chosen.item) + len(known.taken), (chosen.pi < 1).any()
     yield from tell.when(gold < LEAST_ITEMS and left_to_chance, "few-gold", labels=gold, least=LEAST_ITEMS)
     yield from tell.when(known.residual is None and left_to_chance, "no-gold-yet")
+    yield from tell.when(
+        case.curve is not None and left_to_chance, "forecast-linear", measure=str(case.question.parsed)
+    )
     if new is None and case.question.claim == "new":
         reason = tell_few_topics(len(case.topics))
         yield tell("few-topics-planned", reason=reason, instead=CLAIM_THESE, least=LEAST_TOPICS)
@@ -352,11 +355,11 @@ def guess_residuals(case: Case, items: BoolArray) -> float:
 
     If that is 0, the largest possible variance of gains.
     """
-    assert case.linear is not None
-    gain = case.linear.gain
+    assert case.gain is not None
+    gain = case.gain
     said = case.said[items & (case.said >= 0)]
     guess = float(gain[said].var()) if len(said) else 0.0
-    return guess or float(np.ptp(gain)) ** 2 / 4
+    return guess or (float(np.ptp(gain)) or 1.0) ** 2 / 4
 
 
 def find_variance(weight: FloatArray, batches: list[Batch], residual: float, known: FloatArray | None) -> FloatArray:

@@ -252,3 +252,46 @@ def add_ideal_gains(chance: FloatArray, step: float, weight: FloatArray, out: Fl
                 at_least[n] += p * (at_least[n - 1] - at_least[n])
         for n in range(high):
             out[j] += step * weight[n] * at_least[n + 1]
+
+
+@kernel
+def climb_precisions(ranked: IntArray, gain: FloatArray, value: FloatArray, slope: FloatArray) -> None:
+    """Sum of precisions (topic, system) for gains that need not be 0 or 1, and its derivatives (item, system).
+
+    A gain counts 1/rank times itself and the gains above. `ranked` (topic, system, rank) are items, negative = none.
+    """
+    for t in range(ranked.shape[0]):
+        for s in range(ranked.shape[1]):
+            above = 0.0
+            for n in range(ranked.shape[2]):
+                i = ranked[t, s, n]
+                if i >= 0:
+                    slope[i, s] = (1.0 + above) / (n + 1)
+                    value[t, s] += gain[i] * slope[i, s]
+                    above += gain[i]
+            below = 0.0
+            for n in range(ranked.shape[2] - 1, -1, -1):
+                i = ranked[t, s, n]
+                if i >= 0:
+                    slope[i, s] += below
+                    below += gain[i] / (n + 1)
+
+
+@kernel
+def climb_cascade(ranked: IntArray, gain: FloatArray, value: FloatArray, slope: FloatArray) -> None:
+    """The mean reciprocal rank (topic, system) at which a reader stops, with chance `gain`, and its derivatives."""
+    for t in range(ranked.shape[0]):
+        for s in range(ranked.shape[1]):
+            rest = 0.0  # what is to come, for a reader who gets there
+            for n in range(ranked.shape[2] - 1, -1, -1):
+                i = ranked[t, s, n]
+                if i >= 0:
+                    slope[i, s] = 1.0 / (n + 1) - rest
+                    rest += gain[i] * slope[i, s]
+            value[t, s] = rest
+            going = 1.0
+            for n in range(ranked.shape[2]):
+                i = ranked[t, s, n]
+                if i >= 0:
+                    slope[i, s] *= going
+                    going *= 1.0 - gain[i]

@@ -18,6 +18,8 @@ from karatage.measures.spec import (
     Block,
     Chances,
     Check,
+    Curve,
+    CurveParts,
     Family,
     Measure,
     SumWeights,
@@ -185,6 +187,10 @@ def _expected_average_precision(measure: Measure, chances: Chances) -> Expectati
     return _per_expected(out, chances.relevant(measure.level))
 
 
+def _one_gain(measure: Measure, top_grade: int) -> FloatArray:
+    return (np.arange(top_grade + 1) >= measure.level).astype(float)
+
+
 def _r_precision(measure: Measure, block: Block) -> Scored:
     out, relevant = block.empty(), block.count(measure.level)
     ranking.sum_r_precision_hits(block.ranked, block.grade, measure.level, relevant, out)
@@ -266,6 +272,7 @@ _DECLARED = (
         score=_average_precision,
         expected=_expected_average_precision,
         ratio=True,
+        curve=CurveParts(ranking.climb_precisions, _one_gain),
     ),
     Family(
         name="Bpref",
@@ -300,6 +307,7 @@ _DECLARED = (
         options={"gain": check_grade, "max": check_grade, **REL},
         score=_cascade,
         expected=_expected_graded_cascade,
+        curve=CurveParts(ranking.climb_cascade, _stop_chances),
     ),
     Family(
         name="Judged",
@@ -434,6 +442,14 @@ def as_weighted_sum(measure: Measure, depth: int, top_grade: int) -> WeightedSum
     level, step = weights.gain(measure, top_grade)
     gain = np.array([step[level <= grade].sum() for grade in range(top_grade + 1)])
     return WeightedSum(weights.rank(measure, measure.depth(depth)), gain, weights.normalised)
+
+
+def as_curve(measure: Measure, top_grade: int) -> Curve | None:
+    """The measure as a smooth function of gains; None for other measures."""
+    family = find_family(measure)
+    if family.curve is None:
+        return None
+    return Curve(family.curve.climb, family.curve.gain(measure, top_grade), family.ratio)
 
 
 def ceiling(measure: Measure, depth: int, top_grade: int) -> float:

@@ -167,6 +167,25 @@ class WeightedSum(NamedTuple):
     normalised: bool = False  # divided by the topic's ideal sum, which depends on all its documents
 
 
+Climb = Callable[[IntArray, FloatArray, FloatArray, FloatArray], None]
+"""From items (topic, system, rank) and their gains (item,) to scores (topic, system) and derivatives (item, system)."""
+
+
+class CurveParts(NamedTuple):
+    """How a measure is made that is not a weighted sum, but a smooth function of gains."""
+
+    climb: Climb
+    gain: Callable[[Measure, int], FloatArray]  # of each grade, up to a top grade
+
+
+class Curve(NamedTuple):
+    """A topic's score as a smooth function of its documents' gains."""
+
+    climb: Climb
+    gain: FloatArray  # (grade,)
+    ratio: bool  # divided by the sum of all gains of the topic
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Family:
     """A measure's declaration: everything that holds for any of its options.
@@ -185,7 +204,8 @@ class Family:
         expected: Its values where probabilities of grades are known; None: it has no such form.
         ratio: Whether `expected` is the ratio of two expectations, and not the exact expectation.
         weights: How it is computed as a weighted sum; None: it is not a weighted sum.
-            Gold on single documents corrects weighted sums only.
+            Gold on single documents corrects weighted sums and curves only.
+        curve: How it is computed from gains that need not be those of a grade, with derivatives; None: it is not.
         bounded: Whether no score is above 1.
         of_relevance: Whether it depends on what is relevant, and not only on what was judged.
     """
@@ -202,6 +222,7 @@ class Family:
     expected: Expect | None = None
     ratio: bool = False
     weights: SumWeights | None = None
+    curve: CurveParts | None = None
     bounded: bool = True
     of_relevance: bool = True
 

@@ -215,6 +215,10 @@ def test_a_board_and_an_audit_show_them(tmp_path: Path) -> None:
     again = kt.read_result(tmp_path / "board.json").result
     assert isinstance(again, kt.Board)
     assert again.gold_errors == board.gold_errors
+    survey = kt.report(world().runs, world().judgments, gold, MEASURE, a=A, b=B)
+    assert survey.comparison is not None
+    assert survey.comparison.gold_errors is not None
+    assert survey.audit.gold_errors is not None
     audit = kt.audit(world().judgments, gold=gold, approach=["mv"])
     assert audit.gold_errors is not None
     disputed = audit.gold_errors.disputed

@@ -341,10 +341,10 @@ def test_compare_refuses_a_queue_of_other_systems(world, judgments, plan, tmp_pa
     ("measure", "options", "error", "message"),
     [
         (
-            "AP",
+            "RR",
             {},
             DataError,
-            r"weighted.*\b40\b",
+            r"gains.*\b40\b",
         ),
         (kt.Question(measure="P@5", approach="uniform"), {}, OptionError, "uniform"),
         ("P@5", {"budget": 0}, OptionError, r"budget.*\b0\b"),

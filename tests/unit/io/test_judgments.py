@@ -286,6 +286,12 @@ def test_files_that_grade_the_same_items_are_judges_of_gold(tmp_path: Path) -> N
     assert found.answers is not None
     assert rows(found.answers) == [("ann", "1", "d1", 2), ("bob", "1", "d1", 0), ("ann", "1", "d2", 1)]
     assert kt.read_gold([ann, more]).answers is None  # batches
+    timed = [
+        save(tmp_path / f"{name}-timed.csv", "topic,doc,grade,time\n1,d1,2,1\n1,d1,1,2\n1,d2,0,1\n")
+        for name in ("ann", "bob")
+    ]
+    assert len(answers_of(timed)) == 6
+    assert rows(kt.read_gold(timed)) == [("gold", "1", "d1", 1), ("gold", "1", "d2", 0)]
     (tmp_path / "other").mkdir()
     same = save(tmp_path / "other" / "ann.csv", "topic,doc,grade\n1,d1,0\n")
     assert len(answers_of([ann, same]).judges) == 2

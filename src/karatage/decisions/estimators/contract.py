@@ -34,6 +34,7 @@ LEAST_ITEMS = 10
 CLAIM_THESE = "claim these topics only (--claim these)"
 RATES_INSTEAD = ", or use --correction rates, which assumes the same error rates on all documents"
 WEIGHTED_SUMS = "nDCG@k, P@k, DCG@k or RBP"
+BY_DOCUMENT = f"AP, ERR, {WEIGHTED_SUMS}"
 SAME = 1e-12
 
 

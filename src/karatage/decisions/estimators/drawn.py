@@ -12,12 +12,13 @@ import numpy as np
 from karatage.correction.evenness import Frame, check_evenness
 from karatage.correction.gathering import Sample
 from karatage.correction.precision import measure_accuracy, require_gold
-from karatage.correction.sampled import Claim, Drawn, choose_sizes, sum_topics
+from karatage.correction.sampled import Claim, Drawn, Sampled, choose_sizes, sum_topics
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.estimate import Accuracy, Estimate, Method
 from karatage.data.judgments import Draw
 from karatage.data.note import Note
 from karatage.decisions.estimators.contract import (
+    BY_DOCUMENT,
     CLAIM_THESE,
     LEAST_ITEMS,
     LEAST_TOPICS,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 LEAST_TO_FORECAST = 20  # gold items on which systems differ
 LITTLE = 0.01  # of a system's weight, up to which the judges' calibrated grades may replace gold
+LEAST_LINEAR = 0.1  # of the variance
 TINY = 1e-12
 MOST_UNKNOWN = 0.05  # of a system's weight
 
@@ -55,7 +57,7 @@ class DrawnFitted(Fitted):
         """The best guess, by the corrections of all systems."""
         from karatage.decisions.estimators.guess import guess_from
 
-        return guess_from(case, self.sample, self)
+        return None if case.linear is None else guess_from(case, self.sample, self)
 
     def count_more_gold(self, case: Case, naive: Estimate, power: float) -> float:
         """Unknown where gold is too little to estimate its variance around the judges' predictions."""
@@ -105,15 +107,18 @@ def fit_sample(case: Case, method: Method) -> DrawnFitted:
     inside = case.topic >= 0
     place = np.cumsum(inside) - 1
     drawn = Drawn(place[case.drawn.item], case.drawn.gain, case.drawn.pi, case.drawn.batch)
-    weight = case.weight[inside]
+    weight = (case.weight if case.curve is None else case.weight_without_gold)[inside]
     weight = np.where(_find_unseen(case)[inside, None], 0.0, weight)
     factors = None
     if case.inverse_ideals is not None and case.scale is not None:
         factors = case.inverse_ideals / np.where(case.scale > 0, case.scale, 1.0)
     claim: Claim = "these topics" if case.question.claim == "these" else "new topics"
     said, topic = case.said[inside].astype(np.int64), case.topic[inside]
+    curve = None if case.curve is None else case.rankings
     noise = None if case.gold_noise is None else case.gold_noise[case.gold_item >= 0]
-    found = sum_topics(weight, said, topic, len(case.topics), drawn, factors=factors, noise=noise)
+    found = sum_topics(weight, said, topic, len(case.topics), drawn, factors=factors, noise=noise, curve=curve)
+    if curve is not None:
+        _require_linear(case, found)
     single, pairs, gold = found.scores(claim), found.differences(claim), found.differences("these topics")
     if (drawn.pi < 1).any() and not np.ptp(drawn.gain):
         raise DataError(
@@ -124,7 +129,7 @@ def fit_sample(case: Case, method: Method) -> DrawnFitted:
         raise DataError(
             "the systems differ on fewer than two gold items; grade more of the documents that karatage plan draws"
         )
-    levels = Levels.of(single) if _measure_unreached(case) <= LITTLE else None
+    levels = Levels.of(single) if case.curve is None and _measure_unreached(case) <= LITTLE else None
     return DrawnFitted(
         sample=Sample(weight, said, topic, drawn, found),
         method=method,
@@ -138,6 +143,23 @@ def fit_sample(case: Case, method: Method) -> DrawnFitted:
         assumed=(_name_assumption(case),),
         notes=tuple(_tell(case)),
     )
+
+
+def _require_linear(case: Case, found: Sampled) -> None:
+    """Refuse gold that is too little for a measure with curvature, of whose variance that is then the most.
+
+    The linear part decreases as 1 / gold and the rest as its square, so the amount that is enough is known.
+    """
+    share = found.share_linear()[np.triu_indices(len(case.systems), 1)]
+    typical = float(np.median(share))
+    if typical < LEAST_LINEAR:
+        gold = len(case.drawn.item)
+        enough = math.ceil(gold * (1 / max(typical, TINY) - 1) / (1 / LEAST_LINEAR - 1))
+        raise DataError(
+            f"{counted(gold, 'gold item')} are too few for {case.question.parsed}, which is not a weighted sum of "
+            f"grades: only {typical:.0%} of the variance is linear in gold's grades, and at least {LEAST_LINEAR:.0%} "
+            f"is needed; about {enough:,} gold labels are enough, drawn by karatage plan, or use {WEIGHTED_SUMS}"
+        )
 
 
 def find_accuracy(case: Case) -> Accuracy | None:
@@ -174,8 +196,8 @@ def find_kinds(case: Case, item: LongArray, said: GradeArray) -> Kinds:
 
     For two kinds, both.
     """
-    assert case.linear is not None
-    gain, kind = np.unique(case.linear.gain, return_inverse=True)
+    assert case.gain is not None
+    gain, kind = np.unique(case.gain, return_inverse=True)
     trusted = case.gold_grade[item]
     both = trusted >= 0
     if not both.any():
@@ -226,10 +248,15 @@ def _name_assumption(case: Case) -> str:
 
 def _require(case: Case) -> None:
     assert case.gold is not None
-    if case.linear is None:
+    if case.gain is None:
         raise DataError(
-            f"{case.question.parsed} is not a weighted sum of grades, so gold on single documents does not correct it; "
-            f"re-judge whole topics, or use {WEIGHTED_SUMS}"
+            f"{case.question.parsed} is not computed from gains, so gold on single documents does not correct it; "
+            f"re-judge whole topics, or use {BY_DOCUMENT}"
+        )
+    if case.gold.draw is None and case.curve is not None:
+        raise DataError(
+            f"gold has no column pi, the sampling probability of each item, and {case.question.parsed} is not a "
+            f"weighted sum of grades; let karatage plan draw the gold, re-judge whole topics, or use {WEIGHTED_SUMS}"
         )
     if case.gold.draw is None and case.design.kind != "census":
         raise DataError(
@@ -258,7 +285,8 @@ def _tell(case: Case) -> Iterator[Note]:
     merged = case.gives_grades
     yield from tell.when(not merged, "merged-instead", approach=case.approach, merge=case.merge)
     share = _measure_unreached(case)
-    yield from tell.when(share > LITTLE, "scores-unknown", share=share)
+    yield from tell.when(case.curve is None and share > LITTLE, "scores-unknown", share=share)
+    yield from tell.when(case.curve is not None, "scores-untold", measure=str(case.question.parsed))
     outside = int((case.gold_item < 0).sum())
     yield from tell.when(outside, "gold-outside", items=outside)
     unseen = int((case.matters & case.judged & _find_unseen(case)).sum())
@@ -326,7 +354,7 @@ def _as_even_sample(case: Case) -> Case:
         raise DataError(
             "gold has sampling probabilities (pi), so it is not a simple random sample; use --correction sampled"
         )
-    if case.linear is None:
+    if case.gain is None or case.curve is not None:
         return case  # which is refused as any sample of single documents
     sampled = case.gold_grade >= 0
     if not (sampled & case.judged).any():

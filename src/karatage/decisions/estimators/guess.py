@@ -99,10 +99,10 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
     found = gather_corrections(sample, case.linear.gain, same_grades=same)
     if found is None:
         return None
+    found = replace(found, noise=found.noise + _center(fitted.erring_variance, len(found.noise)))
     recalled = recall_judge(case, found.unexplained, find_usual_bias(case))
     shrunk = shrink(found, recalled.usual)
-    between, degrees = np.zeros_like(shrunk.noise), np.inf
-    single = np.diag(shrunk.noise).copy()
+    between, own, degrees = np.zeros_like(shrunk.noise), np.zeros(len(shrunk.noise)), np.inf
     level = _measure_level(sample)
     topics = gather_topics(sample, found, case.linear.gain)
     guesses = topics.judged + np.einsum("st,nt->ns", shrunk.pull, topics.corrected - topics.judged)
@@ -111,25 +111,28 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
     if case.question.claim == "new":
         square = count * (count - 1)
         between = topics.ratio * (spread_topics(topics.calibrated) / square + spread_pairs(found.items))
-        degrees = count - 1.0
-        single += between.mean(axis=1) - between.mean() / 2
+        own, degrees = between.mean(axis=1) - between.mean() / 2, count - 1.0
         level += float(topics.corrected.mean(axis=1).var(ddof=1)) / count
-    ends = (1 + case.question.confidence) / 2
-    scale = t_quantile(ends, degrees) / t_quantile(ends, np.inf)
-    alone = find_halves(single, np.diag(shrunk.bias_by_gold), case.question.confidence) * scale
+    confidence = case.question.confidence
+    normal = t_quantile((1 + confidence) / 2, np.inf)
+    scale = t_quantile((1 + confidence) / 2, degrees) / normal
+
+    def widen(noise: FloatArray, topics: FloatArray, bias: FloatArray) -> FloatArray:
+        these = find_halves(noise, bias, confidence)  # noise of topics could make it narrower where biases are large
+        return np.maximum(these, find_halves(noise + topics, bias, confidence) * scale)
+
     levels = None
     if fitted.levels is not None:
-        error = alone / t_quantile((1 + case.question.confidence) / 2, np.inf)
-        levels = Levels(shrunk.value, error**2 + level, np.full(len(alone), np.inf))
+        error = widen(np.diag(shrunk.noise), own, np.diag(shrunk.bias_by_gold)) / normal
+        levels = Levels(shrunk.value, error**2 + level, np.full(len(error), np.inf))
 
-    def measure(noise: FloatArray, bias: FloatArray) -> FloatArray:
-        half = find_halves(spread_pairs(noise) + between, spread_pairs(bias), case.question.confidence) * scale
-        return np.where(found.mass > SAME, half, 0.0)
+    def widen_pairs(noise: FloatArray, bias: FloatArray) -> FloatArray:
+        return np.where(found.mass > SAME, widen(spread_pairs(noise), between, spread_pairs(bias)), 0.0)
 
     def form(method: Method, bias: FloatArray) -> Fitted:
         return Fitted(
             method=method,
-            pairs=_form_pairs(shrunk.value, measure(shrunk.noise, bias), case.question.confidence),
+            pairs=_form_pairs(shrunk.value, widen_pairs(shrunk.noise, bias) / normal),
             levels=levels,
             gold_variance=spread_pairs(shrunk.noise),
             gold_items=fitted.gold_items,
@@ -144,8 +147,8 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
     change = 0.0
     if recalled.used:
         without = shrink(found, find_usual_bias(case))
-        whole = measure(without.noise, without.bias).sum()
-        change = float(measure(shrunk.noise, shrunk.bias).sum() / whole) - 1 if whole > 0 else 0.0
+        whole = widen_pairs(without.noise, without.bias).sum()
+        change = float(widen_pairs(shrunk.noise, shrunk.bias).sum() / whole) - 1 if whole > 0 else 0.0
     study = make_study(case, found.unexplained, shrunk.likelihood)
     return Guessed(
         by_gold=form(GUESS_METHOD, shrunk.bias_by_gold),
@@ -159,11 +162,18 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
     )
 
 
-def _form_pairs(value: FloatArray, half: FloatArray, confidence: float) -> SystemPairs:
-    """Differences whose normal intervals have these half-widths; 0 where two systems have the same documents."""
-    error = half / t_quantile((1 + confidence) / 2, np.inf)
-    gap = np.where(half > 0, value[None, :] - value[:, None], 0.0)
+def _form_pairs(value: FloatArray, error: FloatArray) -> SystemPairs:
+    """Differences with these standard errors; 0 where two systems have the same documents."""
+    gap = np.where(error > 0, value[None, :] - value[:, None], 0.0)
     return SystemPairs(value=gap, variance=error**2, degrees=np.full(gap.shape, np.inf))
+
+
+def _center(pairs: FloatArray | float, systems: int) -> FloatArray:
+    """The covariance of centred scores with these variances of differences (system, system)."""
+    square = np.broadcast_to(pairs, (systems, systems))
+    row = square.mean(axis=1)
+    centred: FloatArray = (row[:, None] + row[None, :] - square - square.mean()) / 2
+    return centred
 
 
 def _measure_level(sample: Sample) -> float:
