@@ -61,12 +61,30 @@ class UsualBias:
     doubt: float
     degrees: float
     record: tuple[float, ...] = ()  # log-likelihood of spreads in earlier studies of this judge, on `GRID`
+    alone_level: float = math.nan  # of log(error of judges' own differences / range of gains), without any gold
+    alone_doubt: float = math.nan
 
     def weigh(self, unexplained: float) -> FloatArray:
         """Log-density of each spread of `GRID`."""
         off = (np.log(GRID) - self.level - self.slope * math.log(unexplained)) / self.doubt
         density: FloatArray = -(self.degrees + 1) / 2 * np.log1p(off**2 / self.degrees)
         return density + np.array(self.record, float) if self.record else density
+
+    def bound_error(self, confidence: float) -> float:
+        """The error of a judge's own difference that is not exceeded with this probability, without any gold.
+
+        It is for gains from 0 to 1 and a mass of 1: normal, with a standard deviation that varies over judges.
+        """
+        from scipy.optimize import brentq
+        from scipy.special import ndtr, stdtrit
+
+        share = (np.arange(QUANTILES) + 0.5) / QUANTILES
+        level = self.alone_level + self.alone_doubt * stdtrit(self.degrees, share)
+
+        def exceed(bound: float) -> float:
+            return float(2 * ndtr(-np.exp(bound - level)).mean()) - (1 - confidence)
+
+        return math.exp(brentq(exceed, level[0] - 10, level[-1] + 10))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -28,6 +28,7 @@ from karatage.data.options import Adjust, show_options
 from karatage.data.records import StudyRecord
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
+from karatage.decisions.bias import bound_errors
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.correct import Choice, correct, describe_gold_errors, find_ceiling, keep_possible
 from karatage.decisions.estimators.contract import (
@@ -125,7 +126,17 @@ def compare_pair(case: Case) -> Comparison:
         versions=list_versions(),
         study=guess.study,
         notes=tuple(
-            dict.fromkeys((*case.notes, *choice.notes, *told, *guess.notes, *doubt.notes, *_tell_sample(case)))
+            dict.fromkeys(
+                (
+                    *case.notes,
+                    *choice.notes,
+                    *told,
+                    *guess.notes,
+                    *doubt.notes,
+                    *_tell_sample(case),
+                    *_tell_usual(case),
+                )
+            )
         ),
     )
 
@@ -218,13 +229,13 @@ def compare_board(case: Case, adjust: Adjust) -> Board:
     order = np.lexsort((np.array(names), -settle_ties(first.standing)))
     b, a = (order[index] for index in np.triu_indices(len(order), 1))
     naive_pairs = _test(judges, (a, b), question, adjust, np.zeros(len(a), bool))
-    corrected, corrected_pairs, near = None, None, Nearness()
+    corrected, corrected_pairs, guess, near = None, None, None, Nearness()
     if found is not None:
         doubted = doubt.apart[a, b] | (doubt.alarm is not None)
         corrected_pairs = _test(found, (a, b), question, adjust, doubted)
         corrected = _stand(found, order, question)
         near = compare_boards(case, judges.standing, found)
-    guess = None if guessed is None else _tell_guess(guessed, order, (a, b), question)
+        guess = None if guessed is None else _tell_guess(guessed, order, (a, b), question, doubted)
     return Board(
         measure=str(question.parsed),
         approach=case.approach,
@@ -261,6 +272,7 @@ def compare_board(case: Case, adjust: Adjust) -> Board:
                     *near.notes,
                     *_tell_unknown(corrected_pairs),
                     *_tell_sample(case),
+                    *_tell_usual(case),
                 )
             )
         ),
@@ -316,13 +328,15 @@ def _stand(found: Fitted, order: LongArray, question: Question) -> Standing:
     )
 
 
-def _tell_guess(guessed: Guessed, order: LongArray, pair: tuple[LongArray, LongArray], question: Question) -> BestGuess:
+def _tell_guess(
+    guessed: Guessed, order: LongArray, pair: tuple[LongArray, LongArray], question: Question, doubted: BoolArray
+) -> BestGuess:
     """The best guess in order; its intervals hold on average, so that they are not adjusted for the number of pairs."""
-    nothing = np.zeros(len(pair[0]), bool)
     return BestGuess(
         standing=_stand(guessed.by_gold, order, question),
-        pairs=_test(guessed.by_gold, pair, question, "none", nothing),
-        usual=_test(guessed.usual, pair, question, "none", nothing),
+        pairs=_test(guessed.by_gold, pair, question, "none", doubted),
+        usual=_test(guessed.usual, pair, question, "none", doubted),
+        mass=float(np.median(guessed.mass[pair])),
         unexplained=guessed.unexplained,
         spread=guessed.spread.quantile(0.5),
         spread_by_gold=guessed.spread_by_gold.quantile(0.5),
@@ -419,3 +433,14 @@ def _tell_sample(case: Case) -> Iterator[Note]:
     yield from tell.when(len(case.topics) < LEAST_TOPICS, "few-topics", topics=len(case.topics))
     batches = 1 if case.gold is None or case.gold.draw is None else int(case.gold.draw.batch.max())
     yield from tell.when(batches > 1, "batches", batches=batches)
+
+
+def _tell_usual(case: Case) -> Iterator[Note]:
+    """Without gold, what errors of usual judges alone may explain."""
+    bound = None if case.gold is not None or case.same is not None else bound_errors(case)
+    if bound is None:
+        return
+    if len(case.systems) == 2:
+        yield tell("usual-errors", bound=bound, confidence=case.question.confidence)
+    else:
+        yield tell("usual-errors-typical", bound=bound, confidence=case.question.confidence)

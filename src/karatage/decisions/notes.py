@@ -147,6 +147,12 @@ tell = Texts(
         "topics-unjudged": "topics without judgments, left out: {topics:names}",
         "typical-unknown": "whether items with gold are typical cannot be tested: too few topics have gold on only "
         "some of their items",
+        "usual-errors": "if the judges are biased as usual judges are, differences below {bound:.2g} between these "
+        "systems are not to be trusted: {confidence:percent} of usual errors are smaller. This is an assumption, which "
+        "only gold can test",
+        "usual-errors-typical": "if the judges are biased as usual judges are, differences below {bound:.2g} are not "
+        "to be trusted: {confidence:percent} of usual errors are smaller, for a typical pair of systems. This is an "
+        "assumption, which only gold can test",
         "without-gold": "judged documents that matter but have no gold count as not relevant: {documents:,}",
     },
 )

@@ -227,6 +227,7 @@ class Guessed:
 
     by_gold: Fitted  # with intervals by gold alone
     usual: Fitted  # the same guess, with intervals for judges who are biased as usual
+    mass: FloatArray  # (system, system) the most that an error of 1 in gains can move a difference
     unit: float  # standard deviation of gold's gains
     unexplained: float  # share of the gains' variance that the judges' grades leave
     spread: Spread  # of the judges' bias, as usual judges have it

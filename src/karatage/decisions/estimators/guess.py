@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 GUESS_METHOD = Method(
     name="guess",
     label="best guess",
-    about="The best guess lies between the judges' differences and the corrected ones. Its intervals hold on average "
-    "over the pairs of the board, and not for a pair that was chosen.",
+    about="The best guess moves the judges' differences towards the corrected ones. Its intervals hold on average over "
+    "the pairs of the board, and not for a pair that was chosen.",
     undone="by the best guess",
+    on_average=True,
 )
 USUAL_METHOD = Method(
     name="guess-usual",
@@ -44,6 +45,7 @@ USUAL_METHOD = Method(
     about="The same guess, with narrower intervals under an assumption: the judges are about as biased as judges with "
     "the same accuracy were elsewhere.",
     undone="by the best guess, if the judges are biased as usual",
+    on_average=True,
 )
 
 
@@ -129,7 +131,7 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
     def widen_pairs(noise: FloatArray, bias: FloatArray) -> FloatArray:
         return np.where(found.mass > SAME, widen(spread_pairs(noise), between, spread_pairs(bias)), 0.0)
 
-    def form(method: Method, bias: FloatArray) -> Fitted:
+    def form(method: Method, bias: FloatArray, levels: Levels | None) -> Fitted:
         return Fitted(
             method=method,
             pairs=_form_pairs(shrunk.value, widen_pairs(shrunk.noise, bias) / normal),
@@ -151,8 +153,9 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
         change = float(widen_pairs(shrunk.noise, shrunk.bias).sum() / whole) - 1 if whole > 0 else 0.0
     study = make_study(case, found.unexplained, shrunk.likelihood)
     return Guessed(
-        by_gold=form(GUESS_METHOD, shrunk.bias_by_gold),
-        usual=form(USUAL_METHOD, shrunk.bias),
+        by_gold=form(GUESS_METHOD, shrunk.bias_by_gold, levels),
+        usual=form(USUAL_METHOD, shrunk.bias, None),
+        mass=found.mass,
         unit=found.scatter,
         unexplained=found.unexplained,
         spread=shrunk.spread,
