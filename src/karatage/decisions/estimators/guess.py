@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karatage.correction.gathering import Sample, gather_corrections, gather_topics, spread_topics
-from karatage.correction.shrinkage import find_halves, shrink, spread_pairs
+from karatage.correction.shrinkage import KURTOSIS, find_halves, shrink, spread_pairs
 from karatage.data.axes import FloatArray
 from karatage.data.estimate import Method, t_quantile
 from karatage.decisions.bias import find_usual_bias
@@ -118,17 +118,18 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
     normal = t_quantile((1 + confidence) / 2, np.inf)
     scale = t_quantile((1 + confidence) / 2, degrees) / normal
 
-    def widen(noise: FloatArray, topics: FloatArray, bias: FloatArray) -> FloatArray:
-        these = find_halves(noise, bias, confidence)  # noise of topics could make it narrower where biases are large
-        return np.maximum(these, find_halves(noise + topics, bias, confidence) * scale)
+    def widen(noise: FloatArray, topics: FloatArray, bias: FloatArray, kurtosis: float = np.inf) -> FloatArray:
+        these = find_halves(noise, bias, confidence, kurtosis)
+        new = find_halves(noise + topics, bias, confidence, kurtosis) * scale
+        return np.maximum(these, new)  # noise of topics could make it narrower where biases are large
 
     levels = None
     if fitted.levels is not None:
         error = widen(np.diag(shrunk.noise), own, np.diag(shrunk.bias_by_gold)) / normal
         levels = Levels(shrunk.value, error**2 + level, np.full(len(error), np.inf))
 
-    def form(method: Method, bias: FloatArray, levels: Levels | None) -> Fitted:
-        half = widen(spread_pairs(shrunk.noise), between, np.maximum(spread_pairs(bias), shrunk.shown))
+    def form(method: Method, bias: FloatArray, kurtosis: float, levels: Levels | None) -> Fitted:
+        half = widen(spread_pairs(shrunk.noise), between, np.maximum(spread_pairs(bias), shrunk.shown), kurtosis)
         return Fitted(
             method=method,
             pairs=_form_pairs(shrunk.value, np.where(found.mass > SAME, half, 0.0) / normal),
@@ -144,8 +145,8 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
         )
 
     return Guessed(
-        by_gold=form(GUESS_METHOD, shrunk.bias_by_gold, levels),
-        usual=form(USUAL_METHOD, shrunk.bias, None),
+        by_gold=form(GUESS_METHOD, shrunk.bias_by_gold, np.inf, levels),
+        usual=form(USUAL_METHOD, shrunk.bias, KURTOSIS, None),
         mass=found.mass,
         unit=found.scatter,
         unexplained=found.unexplained,
