@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from karatage.data.axes import FloatArray, freeze
+from karatage.data.records import GRID as GRID
 
-GRID = np.geomspace(0.002, 1.5, 67)  # of spreads, as shares of the standard deviation of gold's gains
 FIRM, LOOSE = (0.3, 0.25), (0.5, 0.5)  # doubts of slope and of steps, where judges use gold's grades, and elsewhere
 CAUTION = 0.5  # standard deviations of the log spread by which the guess trusts the judges more than its mean says
 ALLOWED = 1.0, 0.5  # standard errors by which the board's bias may exceed that of the usual judges, and of gold alone

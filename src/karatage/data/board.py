@@ -24,6 +24,7 @@ from karatage.data.estimate import (
 from karatage.data.gold_errors import GoldErrors
 from karatage.data.note import Note
 from karatage.data.options import NEW_TOPICS, Adjust, check_confidence
+from karatage.data.records import Study
 from karatage.data.result import Result
 from karatage.errors import DataError, UnknownNameError
 from karatage.kernels.multiplicity import benjamini_hochberg, find_groups, holm, letters
@@ -212,6 +213,7 @@ class Board(Result, kind="board"):
 
     derived = ("sentence", "significant", "top", "groups", "count_flips", "rows", "pairs")
     optional = ("by_judge", "gold_errors", "guess")
+    unsaved = ("study",)
 
     measure: str
     approach: str  # how judges became one
@@ -237,6 +239,7 @@ class Board(Result, kind="board"):
     assumed: tuple[str, ...] = ()
     seed: int
     versions: Mapping[str, str]
+    study: Study | None = None  # for the judge's record
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:

@@ -25,6 +25,7 @@ from karatage.data.estimate import Bounded
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
 from karatage.data.options import Adjust, show_options
+from karatage.data.records import StudyRecord
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
 from karatage.decisions.bias import bound_errors
@@ -39,7 +40,7 @@ from karatage.decisions.estimators.contract import (
     Levels,
     trust_judges,
 )
-from karatage.decisions.guess import guess_board, list_guesses
+from karatage.decisions.guess import PairGuess, find_study, guess_board, guess_pair
 from karatage.decisions.notes import tell
 from karatage.decisions.question import Question, QuestionOptions, check_pair, choose_pair
 from karatage.errors import OptionError
@@ -63,6 +64,7 @@ def compare(
     *,
     a: str | None = None,
     b: str | None = None,
+    record: StudyRecord | None = None,
     **options: Unpack[QuestionOptions],
 ) -> Comparison:
     """Compare system `b` with `a`: by the judges, and with their errors corrected.
@@ -75,6 +77,7 @@ def compare(
         measure: A measure such as `P@10`, or a `kt.Question` with all options.
         a: One system; default: the first of two runs.
         b: The other; differences are b - a.
+        record: Earlier studies of the judges, from `kt.stats.read_studies`, for the best guess.
         options: Other fields of `kt.Question`.
     """
     require_data("gold", runs=runs, judgments=judgments, gold=gold)
@@ -86,7 +89,7 @@ def compare(
             "kt.compare_all"
         )
     check_pair(*pair)
-    return compare_pair(make_case(runs, judgments, gold, question, systems=pair, seed=question.seed))
+    return compare_pair(make_case(runs, judgments, gold, question, systems=pair, seed=question.seed, record=record))
 
 
 def compare_pair(case: Case) -> Comparison:
@@ -97,7 +100,8 @@ def compare_pair(case: Case) -> Comparison:
     choice = Choice(None) if gold is None or same is not None else correct(case)
     found = choice.corrected
     opinion = None if found is None else found.compare(0, 1, question.confidence)
-    others, told = _ask_others(case, choice)
+    guess = guess_pair(case, choice)
+    others, told = _ask_others(case, choice, guess)
     doubt = choice.doubt_pair(0, 1)
     return Comparison(
         measure=str(question.parsed),
@@ -120,8 +124,19 @@ def compare_pair(case: Case) -> Comparison:
         assumed=_list_assumptions(case, found),
         seed=question.seed,
         versions=list_versions(),
+        study=guess.study,
         notes=tuple(
-            dict.fromkeys((*case.notes, *choice.notes, *told, *doubt.notes, *_tell_sample(case), *_tell_usual(case)))
+            dict.fromkeys(
+                (
+                    *case.notes,
+                    *choice.notes,
+                    *told,
+                    *guess.notes,
+                    *doubt.notes,
+                    *_tell_sample(case),
+                    *_tell_usual(case),
+                )
+            )
         ),
     )
 
@@ -142,14 +157,14 @@ def _trust_judges(case: Case) -> Opinion:
     return replace(found.compare(0, 1, question.confidence), test_p_value=p_value)
 
 
-def _ask_others(case: Case, choice: Choice) -> tuple[tuple[Opinion, ...], tuple[Note, ...]]:
+def _ask_others(case: Case, choice: Choice, guess: PairGuess) -> tuple[tuple[Opinion, ...], tuple[Note, ...]]:
     """Second opinions, and a note on those that are impossible."""
     others: list[Opinion] = []
     if choice.second is not None and choice.second.second is not None:
         others.append(choice.second.second.compare(0, 1, case.question.confidence))
     if choice.corrected is not None:
         others += choice.corrected.list_more(case, 0, 1)
-        others += list_guesses(case, choice)
+        others += guess.opinions
     return keep_possible(others, find_ceiling(case))
 
 
@@ -177,6 +192,7 @@ def compare_all(
     *,
     systems: Sequence[str] | None = None,
     adjust: Adjust = "holm",
+    record: StudyRecord | None = None,
     **options: Unpack[QuestionOptions],
 ) -> Board:
     """Rank systems and compare all pairs of them: by the judges, and with their errors corrected.
@@ -190,13 +206,14 @@ def compare_all(
         systems: Some of the runs; default: all.
         adjust: Correction for many pairs. `holm`: limits the risk of any false claim, for decisions. `bh`: limits the
             share of false claims, for exploring. `none`: each pair is tested as if it were the only one.
+        record: Earlier studies of the judges, from `kt.stats.read_studies`, for the best guess.
         options: Other fields of `kt.Question`.
     """
     require_data("gold", runs=runs, judgments=judgments, gold=gold)
     question = Question.of(measure, **options)
     names = tuple(runs.systems if systems is None else systems)
     check_board(names, question, adjust)
-    case = make_case(runs, judgments, gold, question, systems=names, seed=question.seed)
+    case = make_case(runs, judgments, gold, question, systems=names, seed=question.seed, record=record)
     return compare_board(case, adjust)
 
 
@@ -244,12 +261,14 @@ def compare_board(case: Case, adjust: Adjust) -> Board:
         assumed=_list_assumptions(case, found),
         seed=question.seed,
         versions=list_versions(),
+        study=find_study(guessed, choice),
         notes=tuple(
             dict.fromkeys(
                 (
                     *case.notes,
                     *choice.notes,
                     *doubt.notes,
+                    *(() if guessed is None else guessed.notes),
                     *near.notes,
                     *_tell_unknown(corrected_pairs),
                     *_tell_sample(case),

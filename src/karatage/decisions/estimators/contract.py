@@ -17,6 +17,7 @@ from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import JUDGES, Accuracy, Estimate, Estimated, JudgeAccuracy, Method
 from karatage.data.note import Note
+from karatage.data.records import Study
 from karatage.decisions.notes import tell
 from karatage.text import counted
 
@@ -231,7 +232,8 @@ class Guessed:
     unexplained: float  # share of the gains' variance that the judges' grades leave
     spread: Spread  # of the judges' bias, as usual judges have it
     spread_by_gold: Spread
-    likelihood: FloatArray  # (spread,) for the judge's record
+    study: Study  # for the judge's record
+    notes: tuple[Note, ...] = ()  # on the judge's record
 
 
 class Doubt(NamedTuple):

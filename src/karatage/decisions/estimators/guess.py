@@ -25,6 +25,7 @@ from karatage.decisions.estimators.contract import (
     SystemPairs,
 )
 from karatage.decisions.estimators.registry import AUTO, choose
+from karatage.decisions.records import make_study, recall_judge, tell_use
 from karatage.errors import DataError
 
 if TYPE_CHECKING:
@@ -101,8 +102,8 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
     if found is None:
         return None
     found = replace(found, noise=found.noise + _center(fitted.erring_variance, len(found.noise)))
-    usual = find_usual_bias(case)
-    shrunk = shrink(found, usual)
+    recalled = recall_judge(case, found.unexplained, find_usual_bias(case))
+    shrunk = shrink(found, recalled.usual)
     between, own, degrees = np.zeros_like(shrunk.noise), np.zeros(len(shrunk.noise)), np.inf
     level = _measure_level(sample)
     topics = gather_topics(sample, found, case.linear.gain)
@@ -127,11 +128,13 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
         error = widen(np.diag(shrunk.noise), own, np.diag(shrunk.bias_by_gold)) / normal
         levels = Levels(shrunk.value, error**2 + level, np.full(len(error), np.inf))
 
+    def widen_pairs(noise: FloatArray, bias: FloatArray) -> FloatArray:
+        return np.where(found.mass > SAME, widen(spread_pairs(noise), between, spread_pairs(bias)), 0.0)
+
     def form(method: Method, bias: FloatArray, levels: Levels | None) -> Fitted:
-        half = widen(spread_pairs(shrunk.noise), between, spread_pairs(bias))
         return Fitted(
             method=method,
-            pairs=_form_pairs(shrunk.value, np.where(found.mass > SAME, half, 0.0) / normal),
+            pairs=_form_pairs(shrunk.value, widen_pairs(shrunk.noise, bias) / normal),
             levels=levels,
             gold_variance=spread_pairs(shrunk.noise),
             gold_items=fitted.gold_items,
@@ -143,6 +146,12 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
             notes=fitted.notes,
         )
 
+    change = 0.0
+    if recalled.used:
+        without = shrink(found, find_usual_bias(case))
+        whole = widen_pairs(without.noise, without.bias).sum()
+        change = float(widen_pairs(shrunk.noise, shrunk.bias).sum() / whole) - 1 if whole > 0 else 0.0
+    study = make_study(case, found.unexplained, shrunk.likelihood)
     return Guessed(
         by_gold=form(GUESS_METHOD, shrunk.bias_by_gold, levels),
         usual=form(USUAL_METHOD, shrunk.bias, None),
@@ -151,7 +160,8 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
         unexplained=found.unexplained,
         spread=shrunk.spread,
         spread_by_gold=shrunk.spread_by_gold,
-        likelihood=shrunk.likelihood,
+        study=study,
+        notes=tell_use(recalled, study.judge, change),
     )
 
 
