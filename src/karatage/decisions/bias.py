@@ -86,4 +86,4 @@ def make_usual_biases(rows: Iterable[Mapping[str, object]]) -> dict[str, UsualBi
             least = 0.0 if name in POSITIVE else -np.inf
             if not least < number < np.inf:
                 raise DataError(f"{name} of {family} measures is {number:g}")
-    return {family: UsualBias(**row) for family, row in numbers.items()}
+    return {family: UsualBias(record=(), **row) for family, row in numbers.items()}
