@@ -111,7 +111,8 @@ def measure_mass(weight: FloatArray, topics: int) -> FloatArray:
 def _add_differences(weight: FloatArray, least: FloatArray) -> FloatArray:
     """The sum of absolute differences of weights (system, system), from that of the smaller of both weights."""
     whole = weight.sum(axis=0)
-    return (whole[:, None] + whole[None, :] - 2 * least).clip(0.0)
+    differences: FloatArray = (whole[:, None] + whole[None, :] - 2 * least).clip(0.0)
+    return differences
 
 
 def gather_topics(sample: Sample, found: Corrections, gain: FloatArray) -> TopicTerms:

@@ -79,6 +79,22 @@ def test_no_distribution_of_the_bias_exceeds_more(square: float, confidence: flo
     assert find_worst(square, confidence) == pytest.approx(1 - confidence, rel=3e-3)
 
 
+@pytest.mark.parametrize(
+    ("confidence", "kurtosis", "most"), [(0.95, 10, 1.0), (0.8, 10, 1.01), (0.99, 10, 1.06), (0.95, 4, 1.1)]
+)
+@pytest.mark.parametrize("square", [0.03, 0.5, 1.7, 9.0, 60.0])
+def test_a_bounded_kurtosis_needs_smaller_critical_values(
+    square: float, confidence: float, kurtosis: float, most: float
+) -> None:
+    """A linear program over distributions of the bias with this mean square and at most this kurtosis."""
+    c, free = (float(find_quantiles(np.array([square]), confidence, k)[0]) for k in (kurtosis, math.inf))
+    assert c <= free
+    bias = np.linspace(0, 6 * c, 4001)
+    bounds = {"A_ub": [bias**2, bias**4], "b_ub": [square, kurtosis * square**2]}
+    worst = -linprog(-exceed(bias, c), A_eq=[np.ones_like(bias)], b_eq=[1.0], **bounds).fun
+    assert 0.9 * (1 - confidence) <= worst <= most * (1 - confidence)
+
+
 @pytest.mark.parametrize("confidence", [0.5, 0.8])
 @pytest.mark.parametrize("square", [0.0, 0.03, 0.4, 1.7, 9.0])
 def test_low_confidences_are_reached(square: float, confidence: float) -> None:

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import karatage as kt
 from karatage.correction.gathering import gather_corrections, gather_topics, spread_topics
-from karatage.correction.shrinkage import find_halves, shrink, spread_pairs
+from karatage.correction.shrinkage import KURTOSIS, find_halves, shrink, spread_pairs
 from karatage.data.board import BestGuess
 from karatage.decisions.bias import find_usual_bias
 from karatage.decisions.case import Case, make_case
@@ -151,10 +151,10 @@ def test_intervals_contain_the_bias_that_a_pair_shows() -> None:
     fitted = correct(case).corrected
     found, at = fitted.guess(case), runs().systems.index("system-05")
     shrunk = shrink(gather_corrections(fitted.sample, case.linear.gain, same_grades=True), find_usual_bias(case))
-    for opinion, bias in ((found.by_gold, shrunk.bias_by_gold), (found.usual, shrunk.bias)):
+    for opinion, bias, tails in ((found.by_gold, shrunk.bias_by_gold, np.inf), (found.usual, shrunk.bias, KURTOSIS)):
         square = np.maximum(spread_pairs(bias), shrunk.shown)
         assert (shrunk.shown > spread_pairs(bias))[at].sum() > 2
-        half = find_halves(spread_pairs(shrunk.noise), square, 0.95)
+        half = find_halves(spread_pairs(shrunk.noise), square, 0.95, tails)
         assert_allclose(opinion.pairs.variance, (half / 1.959964) ** 2, rtol=1e-4, atol=1e-12)
 
 
