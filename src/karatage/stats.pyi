@@ -30,11 +30,15 @@ from karatage.data.estimate import Estimate as Estimate
 from karatage.data.estimate import wilson_interval as wilson_interval
 from karatage.data.posterior import JudgeRecord as JudgeRecord
 from karatage.data.queue import Settling as Settling
+from karatage.data.records import Study as Study
+from karatage.data.records import StudyRecord as StudyRecord
 from karatage.data.scores import Draws as Draws
 from karatage.data.scores import Weights as Weights
 from karatage.decisions.calibrate import judge_accuracy as judge_accuracy
 from karatage.decisions.evaluate import draw_evaluation as draw_evaluation
 from karatage.decisions.evaluate import draw_scores as draw_scores
+from karatage.io.records import add_studies as add_studies
+from karatage.io.records import read_studies as read_studies
 from karatage.measures.expected import randomise as randomise
 from karatage.measures.expected import score_expected as score_expected
 from karatage.measures.scoring import score_grades as score_grades

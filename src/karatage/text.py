@@ -49,9 +49,11 @@ def count_names(names: Sequence[str]) -> str:
 def counted(number: int, noun: str) -> str:
     """A number of things.
 
-    >>> counted(1, "judge"), counted(1200, "approach")
-    ('1 judge', '1,200 approaches')
+    >>> counted(1, "judge"), counted(1200, "approach"), counted(2, "study")
+    ('1 judge', '1,200 approaches', '2 studies')
     """
+    if number != 1 and noun.endswith("dy"):
+        noun = noun.removesuffix("y") + "ie"
     ending = "" if number == 1 else "es" if noun.endswith(("s", "ch")) else "s"
     return f"{number:,} {noun}{ending}"
 

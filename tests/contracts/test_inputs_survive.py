@@ -13,10 +13,12 @@ from cyclopts.annotations import resolve_optional
 import karatage as kt
 from karatage.cli.app import call
 from karatage.cli.parsing import Reads, Writes, find_marks
+from karatage.data.records import StudyRecord
 from karatage.errors import OptionError
 from karatage.experiments.noisy.plan import NoisyPlan
 from karatage.experiments.plans import Plan
 from karatage.io.files import start_over
+from karatage.io.records import encode_record
 from tests.invoking import list_commands
 
 COMMANDS = list_commands()
@@ -82,15 +84,18 @@ CONTENT = {
     "--model": "crowd.json",
     "--plan": "plan.toml",
     "--queue": "judged.csv",
+    "--record": "studies.json",
     "--runs": "runs/one",
     "--table-crowd": "crowd.json",
 }
 # How an output has to end for the command to take it; .csv where nothing is said.
 ENDINGS = {"--chart": ".svg", "--save": ".json", "--save-disagreement": ".json"}
 # Stores of ours, which a command may read, extend and replace.
-STORES = {("aggregate", "--judges", "--history")} | {
-    (name, "--output", "--plan") for name in COMMANDS if name.startswith("experiment ")
-}
+STORES = {
+    ("aggregate", "--judges", "--history"),
+    ("compare", "--record", "--record"),
+    ("report", "--record", "--record"),
+} | {(name, "--output", "--plan") for name in COMMANDS if name.startswith("experiment ")}
 ALIASES = ("same", "link", "hard link", "folder", "glob")
 
 
@@ -137,6 +142,7 @@ def originals(tmp_path_factory):
     kt.experiments.write_disagreement(
         kt.experiments.learn_disagreement(world.runs, world.judgments, rng=1), home / "disagreement.json"
     )
+    (home / "studies.json").write_bytes(encode_record(StudyRecord()))
     (home / "families.tsv").write_text("".join(f"{judge}\tall\n" for judge in world.judgments.judges))
     merged = kt.aggregate(world.judgments, "emgz")
     merged.judges.write_csv(home / "record.csv")

@@ -13,6 +13,7 @@ from karatage.cli.options import (
     Output,
     Pair,
     Reading,
+    Recorded,
     RunFiles,
     Top,
     TypedFigures,
@@ -48,6 +49,7 @@ def compare(
     fail_unless_significant: bool = False,
     top: Top = 20,
     chart: Chart = None,
+    recorded: Annotated[Recorded, FLAT] = Recorded(),
     reading: Annotated[Reading, FLAT] = Reading(),
     to: Annotated[Output, FLAT] = Output(),
 ) -> None:
@@ -71,7 +73,7 @@ def compare(
             raise OptionError(
                 "figures cannot be combined with files or systems; give only --figures-a, --figures-b and --rates"
             )
-        usual = [(asked, Asked()), (reading, Reading())]
+        usual = [(asked, Asked()), (reading, Reading()), (recorded, Recorded())]
         unused = [name for given, default in usual for name in find_changed(given, default) if name not in OF_FIGURES]
         unused += [name for name, given in (("unpaired", unpaired), ("adjust", adjust != ADJUST)) if given]
         if unused:
@@ -85,16 +87,18 @@ def compare(
         )
     else:
         require_files("compare a.run b.run -j crowd.csv -g gold.qrels", runs, judgments)
+        record = recorded.read()
         retrieved, graded, trusted = reading.read_all(runs, judgments, gold, quiet=to.quiet)
         question = Question(**vars(asked), paired=not unpaired)
         named = choose_pair(retrieved, pair.a, pair.b)
         with progress("Comparing", quiet=to.quiet):
             if named is None:
-                found = compare_all(retrieved, graded, trusted, question, adjust=adjust)
+                found = compare_all(retrieved, graded, trusted, question, adjust=adjust, record=record)
             else:
-                found = compare_two(retrieved, graded, trusted, question, a=named[0], b=named[1])
+                found = compare_two(retrieved, graded, trusted, question, a=named[0], b=named[1], record=record)
     if chart is not None:
         write_chart(found.plot(), chart)
     put(found, to, top=top, output=to.output)
+    recorded.update(found.study, quiet=to.quiet)
     if fail_unless_significant and not found.significant:
         sys.exit(NOT_SIGNIFICANT)

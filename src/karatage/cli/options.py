@@ -6,6 +6,7 @@ Annotations are evaluated here, as classes of other modules inherit them.
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -27,10 +28,11 @@ from karatage.data.options import Figures, RateCounts, Repeats
 from karatage.decisions.estimators.registry import list_names
 from karatage.decisions.question import Question
 from karatage.errors import OptionError
-from karatage.text import shorten
+from karatage.text import counted, shorten
 
 if TYPE_CHECKING:
     from karatage.data.judgments import Judgments
+    from karatage.data.records import Study, StudyRecord
     from karatage.data.runs import Runs
 
 FLAT = Parameter(name="*")  # the fields of a dataclass, each an option
@@ -243,6 +245,50 @@ class Pair:
 
     a: str | None = None
     b: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """Earlier studies of the judges.
+
+    Args:
+        record: Earlier studies of these judges; a file that --update-record writes.
+        update_record: Add this study to the file of --record, which is made if there is none.
+    """
+
+    record: Annotated[str | None, FILE, Reads(store=True), Writes("store")] = None
+    update_record: bool = False
+
+    def read(self) -> "StudyRecord | None":
+        """The record, if there is one."""
+        from karatage.io.records import read_studies
+
+        if self.record is None:
+            if self.update_record:
+                raise OptionError("--update-record needs the file of --record")
+            return None
+        if self.update_record and not Path(self.record).exists():
+            return None
+        return read_studies(self.record)
+
+    def update(self, study: "Study | None", *, quiet: bool) -> None:
+        """Add a study, if this was asked for."""
+        if not self.update_record or self.record is None:
+            return
+        from karatage.cli.output import say
+        from karatage.io.records import add_studies
+
+        path = shorten(self.record, 200)
+        if study is None:
+            told = (
+                f"no study was added to {path}, as the judges' bias was not measured: this needs gold on single "
+                "documents, runs of five systems or more, and a measure that is a weighted sum"
+            )
+        else:
+            own = add_studies(self.record, study).select(study.judge)
+            told = f"{path} has {counted(len(own), 'study')} of {shorten(study.judge)}, with this one"
+        if not quiet:
+            say(told)
 
 
 def parse_columns(text: str | None) -> dict[str, str] | None:

@@ -21,6 +21,7 @@ from karatage.cli.options import (
     Pair,
     Printing,
     Reading,
+    Recorded,
     make_question_options,
     require_files,
 )
@@ -56,6 +57,7 @@ def report(
     figures: OutputFolder = None,
     tables: OutputFolder = None,
     output: OutputName = "report.html",
+    recorded: Annotated[Recorded, FLAT] = Recorded(),
     reading: Annotated[Reading, FLAT] = Reading(),
     to: Annotated[Printing, FLAT] = Printing(),
 ) -> None:
@@ -74,16 +76,20 @@ def report(
     from karatage.views.report import report as survey_systems
     from karatage.views.report import write_report
 
+    study = None
     command = shlex.join(["karatage", *sys.argv[1:]])
     if _are_results(runs):
         if judgments or gold:
             raise OptionError("results need no judgments and gold; give only RESULT.json files, or runs with -j and -g")
+        if recorded != Recorded():
+            raise OptionError("results need no record of judges; give --record with runs, judgments and gold")
         with progress("Reading", quiet=to.quiet):
             saved = [read_result(path) for path in runs]
         results = [found.result for found in saved]
         command = "\n".join([*(found.command for found in saved if found.command), command])
     else:
         require_files("report a.run b.run -j crowd.csv -g gold.qrels", runs, judgments)
+        record = recorded.read()
         retrieved, graded, trusted = reading.read_all(runs, judgments, gold, quiet=to.quiet)
         question = Question(**vars(asked))
         family_of = None if families is None else read_families(families)
@@ -94,11 +100,14 @@ def report(
                 approach=approach,
                 adjust=adjust,
                 families=family_of,
+                record=record,
             )
+        study = found.study
         results = [found]
     with progress("Drawing", quiet=to.quiet):
         write_report(output, *results, command=command, figures=figures, tables=tables)
     _print(results, to.format)
+    recorded.update(study, quiet=to.quiet)
     if not to.quiet:
         _tell_where(output, results)
 

@@ -86,20 +86,33 @@ def _gather(sample: Sample, gain: FloatArray, gold: _Seen, *, same_grades: bool)
     weight, said, topics = sample.weight, sample.said, len(sample.found.term)
     least, items = np.zeros((2, weight.shape[1], weight.shape[1]))
     share_weights(weight, gold.scatter, least, items)
-    whole = weight.sum(axis=0)
     total = float(gold.gain.var(ddof=1)) * (1 + 1 / len(gold.gain))
     steps = [weight[said >= step].sum(axis=0) / topics for step in range(1, int(said.max()) + 1)]
     return Corrections(
         judged=np.einsum("is,i->s", weight, _read_gains(said, gain)) / topics,
         corrected=sample.found.term[:, :-1].mean(axis=0),
         noise=gold.noise,
-        mass=(whole[:, None] + whole[None, :] - 2 * least).clip(0.0) / topics,
+        mass=_add_differences(weight, least) / topics,
         items=items / topics**2,
         steps=np.array(steps).reshape(len(steps), weight.shape[1]),
         scatter=total**0.5,
         unexplained=float(np.clip((gold.residual**2).mean() / total, LEAST_UNEXPLAINED, 1.0)),
         same_grades=same_grades,
     )
+
+
+def measure_mass(weight: FloatArray, topics: int) -> FloatArray:
+    """The most that an error of 1 in gains can move a difference (system, system), by weights (item, system)."""
+    least, none = np.zeros((2, weight.shape[1], weight.shape[1]))
+    share_weights(weight, np.zeros(len(weight)), least, none)
+    return _add_differences(weight, least) / topics
+
+
+def _add_differences(weight: FloatArray, least: FloatArray) -> FloatArray:
+    """The sum of absolute differences of weights (system, system), from that of the smaller of both weights."""
+    whole = weight.sum(axis=0)
+    differences: FloatArray = (whole[:, None] + whole[None, :] - 2 * least).clip(0.0)
+    return differences
 
 
 def gather_topics(sample: Sample, found: Corrections, gain: FloatArray) -> TopicTerms:

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from karatage.data.axes import FloatArray, freeze
+from karatage.data.records import GRID as GRID
 
-GRID = np.geomspace(0.002, 1.5, 67)  # of spreads, as shares of the standard deviation of gold's gains
 FIRM, LOOSE = (0.3, 0.25), (0.5, 0.5)  # doubts of slope and of steps, where judges use gold's grades, and elsewhere
 CAUTION = 0.5  # standard deviations of the log spread by which the guess trusts the judges more than its mean says
 ALLOWED = 1.0, 0.5  # standard errors by which the board's bias may exceed that of the usual judges, and of gold alone
@@ -61,12 +61,30 @@ class UsualBias:
     doubt: float
     degrees: float
     record: tuple[float, ...] = ()  # log-likelihood of spreads in earlier studies of this judge, on `GRID`
+    alone_level: float = math.nan  # of log(error of judges' own differences / range of gains), without any gold
+    alone_doubt: float = math.nan
 
     def weigh(self, unexplained: float) -> FloatArray:
         """Log-density of each spread of `GRID`."""
         off = (np.log(GRID) - self.level - self.slope * math.log(unexplained)) / self.doubt
         density: FloatArray = -(self.degrees + 1) / 2 * np.log1p(off**2 / self.degrees)
         return density + np.array(self.record, float) if self.record else density
+
+    def bound_error(self, confidence: float) -> float:
+        """The error of a judge's own difference that is not exceeded with this probability, without any gold.
+
+        It is for gains from 0 to 1 and a mass of 1: normal, with a standard deviation that varies over judges.
+        """
+        from scipy.optimize import brentq
+        from scipy.special import ndtr, stdtrit
+
+        share = (np.arange(QUANTILES) + 0.5) / QUANTILES
+        level = self.alone_level + self.alone_doubt * stdtrit(self.degrees, share)
+
+        def exceed(bound: float) -> float:
+            return float(2 * ndtr(-np.exp(bound - level)).mean()) - (1 - confidence)
+
+        return math.exp(brentq(exceed, level[0] - 10, level[-1] + 10))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -30,6 +30,7 @@ from karatage.data.checks import (
 from karatage.data.estimate import wilson_interval
 from karatage.data.gold_errors import GoldErrors
 from karatage.data.note import Note
+from karatage.data.records import Remembered
 from karatage.data.result import Result
 from karatage.errors import DataError, OptionError
 from karatage.text import counted, list_names, shorten
@@ -122,7 +123,7 @@ class Audit(Result, kind="audit"):
     """Judges one by one, in pairs, as a panel, and against their merges."""
 
     derived = ("sentence", "drop", "regime")
-    optional = ("counts", "gold_errors")
+    optional = ("counts", "gold_errors", "record")
 
     judges: pl.DataFrame  # one row per judge
     panel: pl.DataFrame  # statistic, value, low, high
@@ -139,6 +140,7 @@ class Audit(Result, kind="audit"):
     notes: tuple[Note, ...] = ()
     counts: tuple[ItemCount, ...] = ()  # by number of judges; empty in files of earlier versions
     gold_errors: GoldErrors | None = None  # gold's own, where items were graded more than once
+    record: tuple[Remembered, ...] = ()  # earlier studies of the judges
 
     def __post_init__(self) -> None:
         """Refuse wrong tables, unknown judges, and shares that do not follow from counts."""
@@ -157,6 +159,8 @@ class Audit(Result, kind="audit"):
         require_numbers("items", self.items, 1)
         require_numbers("gold_items", self.gold_items, 0, self.items)
         self._check_shares()
+        for remembered in self.record:
+            remembered.check()
         if self.counts:
             self._check_counts()
         for of, value, ends in INTERVALS:

@@ -24,6 +24,7 @@ from karatage.data.estimate import (
 from karatage.data.gold_errors import GoldErrors
 from karatage.data.note import Note
 from karatage.data.options import NEW_TOPICS, Adjust, check_confidence
+from karatage.data.records import Study
 from karatage.data.result import Result
 from karatage.errors import DataError, UnknownNameError
 from karatage.kernels.multiplicity import benjamini_hochberg, find_groups, holm, letters
@@ -183,6 +184,7 @@ class BestGuess:
     unexplained: float  # share of the variance of gold's gains that the judges' grades leave
     spread: float  # bias of a difference, for a unit of weight on different documents, as usual judges have it
     spread_by_gold: float  # the same by gold alone
+    mass: float  # weight on different documents of a pair: the median of all pairs
 
     def check(self, systems: int, confidence: float) -> None:
         """Refuse arrays of another length, different guesses, and intervals that do not follow."""
@@ -190,8 +192,19 @@ class BestGuess:
         for found in (self.pairs, self.usual):
             found.check(systems * (systems - 1) // 2, confidence, "none")
         require_equal("the best guess of differences", self.usual.value, self.pairs.value)
+        require_equal("the pairs that gold contradicts", self.usual.doubted, self.pairs.doubted)
         require_numbers("unexplained", self.unexplained, 0, 1)
-        require_numbers("spread", (self.spread, self.spread_by_gold), 0)
+        require_numbers("spread and mass", (self.spread, self.spread_by_gold, self.mass), 0)
+
+    @property
+    def sentence(self) -> str:
+        """How good the judges are."""
+        by_gold, usual = (f"{spread * self.mass:.3f}" for spread in (self.spread_by_gold, self.spread))
+        return (
+            f"the judges' grades explain {1 - self.unexplained:.0%} of the variance of gold's gains; the standard "
+            f"deviation of their bias in the difference of two typical systems is {by_gold} by gold alone, and {usual} "
+            f"if they are biased as usual judges are"
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -200,6 +213,7 @@ class Board(Result, kind="board"):
 
     derived = ("sentence", "significant", "top", "groups", "count_flips", "rows", "pairs")
     optional = ("by_judge", "gold_errors", "guess")
+    unsaved = ("study",)
 
     measure: str
     approach: str  # how judges became one
@@ -225,6 +239,7 @@ class Board(Result, kind="board"):
     assumed: tuple[str, ...] = ()
     seed: int
     versions: Mapping[str, str]
+    study: Study | None = None  # for the judge's record
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
@@ -245,6 +260,8 @@ class Board(Result, kind="board"):
             if found is not None:
                 found.check(len(self.a), self.confidence, self.adjust)
         if self.guess is not None:
+            if self.corrected_pairs is None:
+                raise DataError("there is a best guess, and nothing is corrected")
             self.guess.check(len(self.systems), self.confidence)
         steps = settle_ties(self._first.value)
         if (np.diff(steps) > 0).any():
@@ -312,7 +329,9 @@ class Board(Result, kind="board"):
     def top(self) -> tuple[str, ...]:
         """The best system, and all that are not significantly worse or have no result."""
         found = self.corrected_pairs or self.naive_pairs
-        worse = set(self.a[(self.b == 0) & found.claimed].tolist())
+        worse = set(
+            self.a[(self.b == 0) & (found.sign > 0)].tolist()
+        )  # others may be better, by the order of the guess
         return tuple(name for s, name in enumerate(self.systems) if s not in worse)
 
     @property
@@ -333,8 +352,16 @@ class Board(Result, kind="board"):
         if self.corrected is not None:
             columns |= self.corrected.columns("corrected")
         if self.guess is not None:
+            columns["corrected_rank"] = pl.Series(self._rank_by_differences())
             columns |= self.guess.standing.columns("guess")
         return pl.DataFrame(columns)
+
+    def _rank_by_differences(self) -> LongArray:
+        """The order of corrected scores, some of which may not be shown, from their differences to the first system."""
+        assert self.corrected_pairs is not None
+        gaps = settle_ties(np.r_[0.0, -self.corrected_pairs.value[self.b == 0]])
+        rank: LongArray = 1 + (gaps[None, :] > gaps[:, None]).sum(axis=1)
+        return rank
 
     def pairs(self) -> pl.DataFrame:
         """One row per pair with differences b - a: the judges' result, the corrected one, and the kind of change."""
@@ -350,6 +377,12 @@ class Board(Result, kind="board"):
             flips = find_flips(self.naive_pairs, self.corrected_pairs)
             kind = np.select(list(flips.values()), list(flips), default="")
             columns["flip"] = pl.Series(kind.tolist(), dtype=pl.String).replace({"": None})
+        if self.guess is not None:
+            found = self.guess.pairs, self.guess.usual
+            guess, usual = (pairs.columns(name) for pairs, name in zip(found, ("guess", "usual"), strict=True))
+            columns |= {name: guess[name] for name in ("guess_difference", "guess_low", "guess_high")}
+            columns["guess_better"] = self._winner(self.guess.pairs)
+            columns |= {name: usual[name] for name in ("usual_low", "usual_high")}
         return pl.DataFrame(columns)
 
     def flips(self) -> pl.DataFrame:
@@ -383,6 +416,11 @@ class Board(Result, kind="board"):
             parts.append(
                 f"For {counted(doubted, 'pair')}, no result is given, because gold contradicts the correction."
             )
+        if self.guess is not None:
+            parts.append(
+                f"By the best guess, {self.guess.pairs.count:,} differ, on average over the board's pairs "
+                f"({self.guess.usual.count:,} if the judges are biased as usual judges are)."
+            )
         return " ".join([*parts, self._say_top()])
 
     def _say_verdicts(self, found: Differences) -> str:
@@ -407,7 +445,7 @@ class Board(Result, kind="board"):
             )
         if len(self.top) == 1:
             return f"{shorten(self.top[0])} is significantly better than all others, on {self.claim}."
-        if len(self.top) == len(self.systems):
+        if len(self.top) == len(self.systems) and not (found.claimed & (self.b == 0)).any():
             return f"No system differs significantly from the best one, on {self.claim}."
         return (
             f"{len(self.top):,} systems are in the top group, in which none is significantly worse than the first: "

@@ -13,6 +13,7 @@ from karatage.data.checks import require_names, require_numbers
 from karatage.data.estimate import Accuracy, Estimate, JudgeAccuracy, Method, find_cuts
 from karatage.data.gold_errors import GoldErrors
 from karatage.data.note import Note
+from karatage.data.records import Study
 from karatage.data.result import Result
 from karatage.errors import DataError
 from karatage.text import counted, end_sentence, percent, shorten
@@ -60,6 +61,7 @@ class Comparison(Result, kind="comparison"):
 
     derived = ("sentence", "p_value", "significant")
     optional = ("by_judge", "gold_errors")
+    unsaved = ("study",)
 
     measure: str
     a: str
@@ -81,6 +83,7 @@ class Comparison(Result, kind="comparison"):
     assumed: tuple[str, ...] = ()
     seed: int
     versions: Mapping[str, str]
+    study: Study | None = None  # for the judge's record
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:

@@ -224,11 +224,14 @@ def t_outside(t: float, degrees: float) -> float:
 class Method:
     """A description of a method that estimates scores and differences."""
 
+    optional = ("on_average",)
+
     name: str
     label: str  # short, in tables
     about: str = ""  # what is unbiased, and under which assumption
     undone: str = "with their errors corrected"  # in sentences, before what is significant after correction
     same_order: str = ""  # why judges' and corrected orders agree by construction, if they do
+    on_average: bool = False  # whether intervals hold on average over pairs, and not for a pair that is named
 
     def __post_init__(self) -> None:
         """Refuse empty texts."""

@@ -25,6 +25,7 @@ from karatage.data.checks import (
 from karatage.data.comparison import Comparison
 from karatage.data.evaluation import Evaluation
 from karatage.data.note import Note
+from karatage.data.records import Study
 from karatage.data.result import Result
 from karatage.errors import DataError
 from karatage.text import counted, end_sentence
@@ -147,6 +148,11 @@ class Survey(Result, kind="survey"):
             require_known("comparison", (self.comparison.a, self.comparison.b), self.evaluation.systems, "systems")
         if self.board is not None:
             require_known("board: systems", self.board.systems, self.evaluation.systems, "systems")
+
+    @property
+    def study(self) -> Study | None:
+        """What may be added to the judges' record."""
+        return self.decision.study
 
     @property
     def decision(self) -> Comparison | Board:

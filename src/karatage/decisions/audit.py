@@ -45,14 +45,16 @@ from karatage.agreement.tables import (
 )
 from karatage.data.alignment import require_data, tell_scales
 from karatage.data.audit import BEST_JUDGE, BEST_MERGE, Audit
-from karatage.data.axes import FloatArray, GradeArray, IntArray
+from karatage.data.axes import FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
 from karatage.data.options import show_options
 from karatage.data.posterior import Posterior
+from karatage.data.records import Remembered, StudyRecord
 from karatage.data.result import list_versions
 from karatage.decisions.gold_errors import audit_gold
 from karatage.decisions.notes import tell
+from karatage.decisions.records import review_judges, tell_change
 from karatage.progress import follow
 from karatage.random_streams import settle_seed, stream
 
@@ -165,6 +167,7 @@ def audit(
     gold: Judgments | None = None,
     families: Mapping[str, str] | None = None,
     approach: str | Sequence[str] = (),
+    record: StudyRecord | None = None,
     rng: int | np.random.Generator | None = 0,
 ) -> Audit:
     """Measure how much, how leniently and how well each judge grades, and how many votes the panel is worth.
@@ -175,11 +178,12 @@ def audit(
         gold: Trusted grades; without them agreement is known, but not accuracy.
         families: {judge: family} of judges that may share errors.
         approach: Merges to compare with the best single judge; default: every model that needs no gold.
+        record: Earlier studies of the judges, from `kt.stats.read_studies`.
         rng: Seed of resampling, folds and ties.
     """
     require_data("gold", judgments=judgments, gold=gold)
     names = (approach,) if isinstance(approach, str) else tuple(approach)
-    return audit_fitted({}, judgments, gold, families or {}, names or None, settle_seed(rng))
+    return audit_fitted({}, judgments, gold, families or {}, names or None, settle_seed(rng), record)
 
 
 def audit_fitted(
@@ -189,6 +193,7 @@ def audit_fitted(
     families: Mapping[str, str],
     approaches: Sequence[str] | None,
     seed: int,
+    record: StudyRecord | None = None,
 ) -> Audit:
     """The same with merges that were `fitted` before to the same judgments, with the same seed."""
     known = np.full(len(judgments.item_topic), -1, np.int8) if gold is None else match_gold(judgments, gold)
@@ -209,12 +214,14 @@ def audit_fitted(
     if families:
         family = pl.Series("family", [families.get(name) for name in names], dtype=pl.String)
         judges = judges.insert_column(1, family)
+    tried, confusion = _merges(case), tabulate_confusion(panel)
+    remembered = () if record is None else _review(record, names, confusion, tried)
     return Audit(
         judges=judges,
         panel=tabulate_panel(_panel(case)),
         pairs=tabulate_pairs(names, case.pairs, case.weighted_pairs, case.independence),
-        merges=_merges(case),
-        confusion=tabulate_confusion(panel),
+        merges=tried,
+        confusion=confusion,
         families=tabulate_families(case.independence),
         flags=tabulate_flags(names, flags),
         has_topics=judgments.has_topics,
@@ -222,10 +229,22 @@ def audit_fitted(
         gold_items=panel.gold_items,
         counts=panel.count_items(),
         gold_errors=audit_gold(gold),
+        record=remembered,
         seed=case.seed,
         versions=list_versions(),
-        notes=tuple(dict.fromkeys(_notes(case, gold))),
+        notes=tuple(dict.fromkeys((*_notes(case, gold), *(note for row in remembered for note in tell_change(row))))),
     )
+
+
+def _review(
+    record: StudyRecord, names: tuple[str, ...], confusion: pl.DataFrame, merges: pl.DataFrame
+) -> tuple[Remembered, ...]:
+    """The studies of judges in the record, beside their grades of gold items now."""
+    size = 1 + int(np.max(confusion.select("gold", "grade").to_numpy(), initial=0))
+    counts: dict[str, LongArray] = {}
+    for judge, gold, grade, items in confusion.select("judge", "gold", "grade", "items").iter_rows():
+        counts.setdefault(judge, np.zeros((size, size), np.int64))[gold, grade] = items
+    return review_judges(record, names, counts, dict(merges.select("name", "accuracy").iter_rows()))
 
 
 def _every_merge(panel: Panel) -> tuple[tuple[str, ...], tuple[str, ...]]:

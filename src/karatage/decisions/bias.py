@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karatage.correction.gathering import measure_mass
 from karatage.correction.shrinkage import UsualBias
 from karatage.data.axes import FloatArray
+from karatage.decisions.estimators.contract import SAME
 from karatage.errors import DataError
 from karatage.text import list_names
 
@@ -30,6 +32,21 @@ def find_usual_bias(case: Case) -> UsualBias:
     """The bias of usual judges by measures of this family."""
     assert case.linear is not None
     return load_usual_biases()[name_family(case.linear.gain)]
+
+
+def bound_errors(case: Case) -> float | None:
+    """The difference of two systems that errors of usual judges alone may explain; of a typical pair of a board.
+
+    None for measures that are not weighted sums, and where the systems answered different topics.
+    """
+    if case.linear is None or case.disjoint:
+        return None
+    mass = measure_mass(case.weight, len(case.topics))
+    pairs = mass[np.triu_indices(len(mass), 1)]
+    if not (pairs > SAME).any():
+        return None
+    alone = find_usual_bias(case).bound_error(case.question.confidence)
+    return alone * float(np.ptp(case.linear.gain)) * float(np.median(pairs[pairs > SAME]))
 
 
 def name_family(gain: FloatArray) -> str:
@@ -67,7 +84,4 @@ def make_usual_biases(rows: Iterable[Mapping[str, object]]) -> dict[str, UsualBi
             least = 0.0 if name in POSITIVE else -np.inf
             if not least < number < np.inf:
                 raise DataError(f"{name} of {family} measures is {number:g}")
-    return {
-        family: UsualBias(level=row["level"], slope=row["slope"], doubt=row["doubt"], degrees=row["degrees"])
-        for family, row in numbers.items()
-    }
+    return {family: UsualBias(record=(), **row) for family, row in numbers.items()}

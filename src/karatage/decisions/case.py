@@ -20,6 +20,7 @@ from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.evaluation import Evaluation
 from karatage.data.judgments import Judgments, find_items
 from karatage.data.note import Note
+from karatage.data.records import StudyRecord
 from karatage.data.runs import Runs
 from karatage.decisions.gold_errors import LearnedErrors, average_answers, count_answers, learn_errors
 from karatage.decisions.material import DEFAULT_MERGE, Kept, Material, Meeting, gives_grades, name_process
@@ -527,10 +528,18 @@ def take_fingerprint(pool: Judgments, items: LongArray) -> str:
 
 
 def make_case(
-    runs: Runs, judgments: Judgments, gold: Judgments | None, question: Question, *, systems: Sequence[str], seed: int
+    runs: Runs,
+    judgments: Judgments,
+    gold: Judgments | None,
+    question: Question,
+    *,
+    systems: Sequence[str],
+    seed: int,
+    record: StudyRecord | None = None,
 ) -> Case:
     """The case of a question about new data."""
-    return ask(Material(runs=runs, judgments=judgments, gold=gold), question, systems=systems, seed=seed)
+    material = Material(runs=runs, judgments=judgments, gold=gold, record=record)
+    return ask(material, question, systems=systems, seed=seed)
 
 
 def ask(material: Material, question: Question, *, systems: Sequence[str], seed: int | None = None) -> Case:

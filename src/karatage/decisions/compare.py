@@ -25,8 +25,10 @@ from karatage.data.estimate import Bounded
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
 from karatage.data.options import Adjust, show_options
+from karatage.data.records import StudyRecord
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
+from karatage.decisions.bias import bound_errors
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.correct import Choice, correct, describe_gold_errors, find_ceiling, keep_possible
 from karatage.decisions.estimators.contract import (
@@ -38,7 +40,7 @@ from karatage.decisions.estimators.contract import (
     Levels,
     trust_judges,
 )
-from karatage.decisions.guess import guess_board, list_guesses
+from karatage.decisions.guess import PairGuess, find_study, guess_board, guess_pair
 from karatage.decisions.notes import tell
 from karatage.decisions.question import Question, QuestionOptions, check_pair, choose_pair
 from karatage.errors import OptionError
@@ -62,6 +64,7 @@ def compare(
     *,
     a: str | None = None,
     b: str | None = None,
+    record: StudyRecord | None = None,
     **options: Unpack[QuestionOptions],
 ) -> Comparison:
     """Compare system `b` with `a`: by the judges, and with their errors corrected.
@@ -74,6 +77,7 @@ def compare(
         measure: A measure such as `P@10`, or a `kt.Question` with all options.
         a: One system; default: the first of two runs.
         b: The other; differences are b - a.
+        record: Earlier studies of the judges, from `kt.stats.read_studies`, for the best guess.
         options: Other fields of `kt.Question`.
     """
     require_data("gold", runs=runs, judgments=judgments, gold=gold)
@@ -85,7 +89,7 @@ def compare(
             "kt.compare_all"
         )
     check_pair(*pair)
-    return compare_pair(make_case(runs, judgments, gold, question, systems=pair, seed=question.seed))
+    return compare_pair(make_case(runs, judgments, gold, question, systems=pair, seed=question.seed, record=record))
 
 
 def compare_pair(case: Case) -> Comparison:
@@ -96,7 +100,8 @@ def compare_pair(case: Case) -> Comparison:
     choice = Choice(None) if gold is None or same is not None else correct(case)
     found = choice.corrected
     opinion = None if found is None else found.compare(0, 1, question.confidence)
-    others, told = _ask_others(case, choice)
+    guess = guess_pair(case, choice)
+    others, told = _ask_others(case, choice, guess)
     doubt = choice.doubt_pair(0, 1)
     return Comparison(
         measure=str(question.parsed),
@@ -119,7 +124,20 @@ def compare_pair(case: Case) -> Comparison:
         assumed=_list_assumptions(case, found),
         seed=question.seed,
         versions=list_versions(),
-        notes=tuple(dict.fromkeys((*case.notes, *choice.notes, *told, *doubt.notes, *_tell_sample(case)))),
+        study=guess.study,
+        notes=tuple(
+            dict.fromkeys(
+                (
+                    *case.notes,
+                    *choice.notes,
+                    *told,
+                    *guess.notes,
+                    *doubt.notes,
+                    *_tell_sample(case),
+                    *_tell_usual(case),
+                )
+            )
+        ),
     )
 
 
@@ -139,14 +157,14 @@ def _trust_judges(case: Case) -> Opinion:
     return replace(found.compare(0, 1, question.confidence), test_p_value=p_value)
 
 
-def _ask_others(case: Case, choice: Choice) -> tuple[tuple[Opinion, ...], tuple[Note, ...]]:
+def _ask_others(case: Case, choice: Choice, guess: PairGuess) -> tuple[tuple[Opinion, ...], tuple[Note, ...]]:
     """Second opinions, and a note on those that are impossible."""
     others: list[Opinion] = []
     if choice.second is not None and choice.second.second is not None:
         others.append(choice.second.second.compare(0, 1, case.question.confidence))
     if choice.corrected is not None:
         others += choice.corrected.list_more(case, 0, 1)
-        others += list_guesses(case, choice)
+        others += guess.opinions
     return keep_possible(others, find_ceiling(case))
 
 
@@ -174,6 +192,7 @@ def compare_all(
     *,
     systems: Sequence[str] | None = None,
     adjust: Adjust = "holm",
+    record: StudyRecord | None = None,
     **options: Unpack[QuestionOptions],
 ) -> Board:
     """Rank systems and compare all pairs of them: by the judges, and with their errors corrected.
@@ -187,13 +206,14 @@ def compare_all(
         systems: Some of the runs; default: all.
         adjust: Correction for many pairs. `holm`: limits the risk of any false claim, for decisions. `bh`: limits the
             share of false claims, for exploring. `none`: each pair is tested as if it were the only one.
+        record: Earlier studies of the judges, from `kt.stats.read_studies`, for the best guess.
         options: Other fields of `kt.Question`.
     """
     require_data("gold", runs=runs, judgments=judgments, gold=gold)
     question = Question.of(measure, **options)
     names = tuple(runs.systems if systems is None else systems)
     check_board(names, question, adjust)
-    case = make_case(runs, judgments, gold, question, systems=names, seed=question.seed)
+    case = make_case(runs, judgments, gold, question, systems=names, seed=question.seed, record=record)
     return compare_board(case, adjust)
 
 
@@ -209,13 +229,13 @@ def compare_board(case: Case, adjust: Adjust) -> Board:
     order = np.lexsort((np.array(names), -settle_ties(first.standing)))
     b, a = (order[index] for index in np.triu_indices(len(order), 1))
     naive_pairs = _test(judges, (a, b), question, adjust, np.zeros(len(a), bool))
-    corrected, corrected_pairs, near = None, None, Nearness()
+    corrected, corrected_pairs, guess, near = None, None, None, Nearness()
     if found is not None:
         doubted = doubt.apart[a, b] | (doubt.alarm is not None)
         corrected_pairs = _test(found, (a, b), question, adjust, doubted)
         corrected = _stand(found, order, question)
         near = compare_boards(case, judges.standing, found)
-    guess = None if guessed is None else _tell_guess(guessed, order, (a, b), question)
+        guess = None if guessed is None else _tell_guess(guessed, order, (a, b), question, doubted)
     return Board(
         measure=str(question.parsed),
         approach=case.approach,
@@ -241,15 +261,18 @@ def compare_board(case: Case, adjust: Adjust) -> Board:
         assumed=_list_assumptions(case, found),
         seed=question.seed,
         versions=list_versions(),
+        study=find_study(guessed, choice),
         notes=tuple(
             dict.fromkeys(
                 (
                     *case.notes,
                     *choice.notes,
                     *doubt.notes,
+                    *(() if guessed is None else guessed.notes),
                     *near.notes,
                     *_tell_unknown(corrected_pairs),
                     *_tell_sample(case),
+                    *_tell_usual(case),
                 )
             )
         ),
@@ -305,13 +328,15 @@ def _stand(found: Fitted, order: LongArray, question: Question) -> Standing:
     )
 
 
-def _tell_guess(guessed: Guessed, order: LongArray, pair: tuple[LongArray, LongArray], question: Question) -> BestGuess:
+def _tell_guess(
+    guessed: Guessed, order: LongArray, pair: tuple[LongArray, LongArray], question: Question, doubted: BoolArray
+) -> BestGuess:
     """The best guess in order; its intervals hold on average, so that they are not adjusted for the number of pairs."""
-    nothing = np.zeros(len(pair[0]), bool)
     return BestGuess(
         standing=_stand(guessed.by_gold, order, question),
-        pairs=_test(guessed.by_gold, pair, question, "none", nothing),
-        usual=_test(guessed.usual, pair, question, "none", nothing),
+        pairs=_test(guessed.by_gold, pair, question, "none", doubted),
+        usual=_test(guessed.usual, pair, question, "none", doubted),
+        mass=float(np.median(guessed.mass[pair])),
         unexplained=guessed.unexplained,
         spread=guessed.spread.quantile(0.5),
         spread_by_gold=guessed.spread_by_gold.quantile(0.5),
@@ -408,3 +433,14 @@ def _tell_sample(case: Case) -> Iterator[Note]:
     yield from tell.when(len(case.topics) < LEAST_TOPICS, "few-topics", topics=len(case.topics))
     batches = 1 if case.gold is None or case.gold.draw is None else int(case.gold.draw.batch.max())
     yield from tell.when(batches > 1, "batches", batches=batches)
+
+
+def _tell_usual(case: Case) -> Iterator[Note]:
+    """Without gold, what errors of usual judges alone may explain."""
+    bound = None if case.gold is not None or case.same is not None else bound_errors(case)
+    if bound is None:
+        return
+    if len(case.systems) == 2:
+        yield tell("usual-errors", bound=bound, confidence=case.question.confidence)
+    else:
+        yield tell("usual-errors-typical", bound=bound, confidence=case.question.confidence)

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import NamedTuple
 
 from karatage.data.comparison import Opinion
+from karatage.data.note import Note
+from karatage.data.records import Study
 from karatage.decisions.case import Case, ask
 from karatage.decisions.correct import Choice, correct
 from karatage.decisions.estimators.contract import Guessed
 from karatage.errors import DataError
 
 LEAST_SYSTEMS = 5  # for intervals that hold on average over pairs
+
+
+class PairGuess(NamedTuple):
+    """The best guess of the difference of two systems."""
+
+    opinions: tuple[Opinion, ...] = ()
+    study: Study | None = None  # for the judge's record
+    notes: tuple[Note, ...] = ()
 
 
 def guess_board(case: Case, choice: Choice) -> Guessed | None:
@@ -20,19 +30,27 @@ def guess_board(case: Case, choice: Choice) -> Guessed | None:
     return choice.corrected.guess(case)
 
 
-def list_guesses(case: Case, choice: Choice) -> Iterator[Opinion]:
-    """The best guess of the difference of two systems, from the board of all runs if gold allows it."""
+def find_study(guessed: Guessed | None, choice: Choice) -> Study | None:
+    """What may be added to the judge's record: nothing if gold is a copy of a judge."""
+    return None if guessed is None or choice.alarm is not None else guessed.study
+
+
+def guess_pair(case: Case, choice: Choice) -> PairGuess:
+    """The best guess of two systems, from the board of all runs if gold allows it."""
     if choice.corrected is None:
-        return
+        return PairGuess()
     board = _widen(case)
-    guessed = None if board is case else guess_board(board, correct(board))
+    chosen = choice if board is case else correct(board)
+    guessed = None if board is case else guess_board(board, chosen)
     if guessed is None:
-        board, guessed = case, choice.corrected.guess(case)
-    if guessed is not None:
-        a, b = (board.systems.index(name) for name in case.systems)
-        ways = (guessed.by_gold, guessed.usual) if len(board.systems) >= LEAST_SYSTEMS else (guessed.usual,)
-        for way in ways:
-            yield way.compare(a, b, case.question.confidence)
+        board, chosen, guessed = case, choice, choice.corrected.guess(case)
+    if guessed is None:
+        return PairGuess()
+    whole = len(board.systems) >= LEAST_SYSTEMS
+    a, b = (board.systems.index(name) for name in case.systems)
+    ways = (guessed.by_gold, guessed.usual) if whole else (guessed.usual,)
+    opinions = tuple(way.compare(a, b, case.question.confidence) for way in ways)
+    return PairGuess(opinions, find_study(guessed, chosen) if whole else None, guessed.notes)
 
 
 def _widen(case: Case) -> Case:

@@ -17,6 +17,7 @@ from karatage.data.alignment import Alignment, align, widen_pool
 from karatage.data.axes import GradeArray
 from karatage.data.judgments import Judgments, match_gold
 from karatage.data.posterior import Posterior
+from karatage.data.records import StudyRecord
 from karatage.data.runs import Runs
 from karatage.data.scores import Scores
 from karatage.errors import DataError, OptionError, UnknownNameError
@@ -60,6 +61,7 @@ class Material:
     runs: Runs
     judgments: Judgments
     gold: Judgments | None
+    record: StudyRecord | None = None  # earlier studies of the judges
     cases: WeakValueDictionary[Hashable, Case] = field(default_factory=WeakValueDictionary, repr=False)
     _merged: dict[tuple[str, int], Posterior] = field(default_factory=dict, repr=False)
     kept: Kept = field(default_factory=Kept, repr=False)

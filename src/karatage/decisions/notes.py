@@ -121,6 +121,15 @@ tell = Texts(
         "DL 2021 they were not: such intervals had a coverage of 48% to 62% instead of 95%{instead}",
         "rates-together": "judges with fewer than {least} gold items of some kind have their error rates estimated "
         "together, as if these were equal: {judges:names}",
+        "record-near": "the record has no study of {judge}, but one of {near}; another prompt or model is another "
+        "judge, so the record is not used",
+        "record-none": "the record has no study of {judge}",
+        "record-other": "the record has no earlier study of {judge} on another collection by a measure with the gains "
+        "of {measure}",
+        "record-stale": "{stale} of {studies:count earlier study} of {judge} in the record are stale and not used: "
+        "{reason}",
+        "record-used": "{judge} has {studies:count earlier study} with {labels:count gold label} in the record, from "
+        "{first} to {last}: with them, the width of intervals for usual judges changes by {change:+.0%}",
         "scales-differ": "the crowd's highest grade is {crowd}, the experts' {experts}: if the scales differ, map "
         "them first",
         "scores-unknown": "only differences are estimated, not scores: up to {share:.0%} of a system's weight is on "
@@ -138,6 +147,12 @@ tell = Texts(
         "topics-unjudged": "topics without judgments, left out: {topics:names}",
         "typical-unknown": "whether items with gold are typical cannot be tested: too few topics have gold on only "
         "some of their items",
+        "usual-errors": "if the judges are biased as usual judges are, differences below {bound:.2g} between these "
+        "systems are not to be trusted: {confidence:percent} of usual errors are smaller. This is an assumption, which "
+        "only gold can test",
+        "usual-errors-typical": "if the judges are biased as usual judges are, differences below {bound:.2g} are not "
+        "to be trusted: {confidence:percent} of usual errors are smaller, for a typical pair of systems. This is an "
+        "assumption, which only gold can test",
         "without-gold": "judged documents that matter but have no gold count as not relevant: {documents:,}",
     },
 )

@@ -79,7 +79,7 @@ def survey(
     )
     heard = _limit_topics(judgments, case.topic_names)
     fitted = {name: found.posteriors[name] for name in MERGES if name in found.posteriors and heard is judgments}
-    audited = audit_fitted(fitted, heard, gold, families or {}, MERGES, question.seed)
+    audited = audit_fitted(fitted, heard, gold, families or {}, MERGES, question.seed, material.record)
     calibration = None
     try:
         calibration = _calibrate(heard, gold, case, fitted)

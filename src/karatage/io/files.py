@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import math
 import os
 import re
 import secrets
 import socket
 import stat
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -108,12 +110,12 @@ def claim_output(path: PathLike, option: str, kind: OutputKind = "file") -> None
     if kind == "file" and (name.endswith("/") or Path(real).is_dir()):
         kind = "own folder"  # as for judgments in one file for each judge
     claim = _Claim(name, option, kind, frozenset(_list_files(real) if kind == "own folder" else ()))
-    other = _ledger.claims.get(real)
-    if other is not None and other.option != option and {kind, other.kind} != {"folder"}:
-        raise OptionError(f"{other.option} and {option} both name {shorten(name, 200)}; give them different names")
     for identity, inputs in _ledger.inputs.items():
         for noted in inputs:
             _refuse_claimed(noted, identity, real, claim)
+    other = _ledger.claims.get(real)
+    if other is not None and other.option != option and {kind, other.kind} != {"folder"}:
+        raise OptionError(f"{other.option} and {option} both name {shorten(name, 200)}; give them different names")
     _ledger.claims[real] = claim
 
 
@@ -305,6 +307,7 @@ def place_file(folder: PathLike, name: str) -> Path:
 
 
 LOCK = ".lock"
+PATIENCE, PAUSE = 30.0, 0.02  # seconds
 
 
 @contextmanager
@@ -314,7 +317,7 @@ def hold_folder(folder: Path) -> Iterator[None]:
     The lock is from the system, which removes it when the process ends, so it is never stale. Systems and disks without
     locks have none.
     """
-    held = _lock(folder)
+    held = _lock(folder, folder / LOCK, "wait until it ends, stop it, or give another folder")
     try:
         yield
     finally:
@@ -322,27 +325,51 @@ def hold_folder(folder: Path) -> Iterator[None]:
             os.close(held)
 
 
-def _lock(folder: Path) -> int | None:
+@contextmanager
+def hold_file(path: PathLike) -> Iterator[None]:
+    """Wait for other processes that hold a file, and hold it; the lock is a file beside it."""
+    target = Path(os.path.realpath(path))
+    try:
+        make_folder(target.parent)
+    except OSError as problem:
+        raise DataError(f"{shorten(os.fspath(path), 200)}: cannot be written: {problem.strerror or problem}") from None
+    lock, end = target.with_name(f".{_cut(target.name)}{LOCK}"), time.monotonic() + PATIENCE
+    held = _lock(target, lock, "stop it, and try again", end)
+    try:
+        yield
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _lock(what: Path, lock: Path, advice: str, end: float = -math.inf) -> int | None:
+    """Lock a file that is made for this; where another process has locked it, try until the `end`."""
     if sys.platform == "win32":
         return None
     import fcntl
 
     try:
-        held = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        held = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     except OSError:  # a read-only folder
-        if (folder / LOCK).is_symlink():
-            raise DataError(f"{folder / LOCK} is a link, not a file of karatage; remove it") from None
+        if lock.is_symlink():
+            raise DataError(f"{lock} is a link, not a file of karatage; remove it") from None
         return None
     if os.fstat(held).st_nlink > 1:
         os.close(held)
-        raise DataError(f"{folder / LOCK} is a hard link to another file; remove it")
+        raise DataError(f"{lock} is a hard link to another file; remove it")
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        while True:
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= end:
+                    raise
+                time.sleep(PAUSE)
     except BlockingIOError:
         holder = shorten(os.read(held, 100).decode(errors="replace").strip()) or "unknown"
         os.close(held)
-        advice = "wait until it ends, stop it, or give another folder"
-        raise DataError(f"{folder}: another run uses it ({holder}); {advice}") from None
+        raise DataError(f"{what}: another run uses it ({holder}); {advice}") from None
     except OSError:
         os.close(held)
         return None

@@ -27,17 +27,17 @@ from karatage.text import shorten
 HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")  # of a character beyond the first 65,536
 
 
-def find_document(path: PathLike, what: str) -> Source:
+def find_document(path: PathLike, what: str, *, store: bool = False) -> Source:
     """The single file, or standard input, with a document."""
-    sources = expand(path)
+    sources = expand(path, store=store)
     if len(sources) != 1:
         raise OptionError(f"{what} must be one file, not {len(sources)}")
     return sources[0]
 
 
-def load_document(source: Source, what: str) -> object:
+def load_document(source: Source, what: str, *, store: bool = False) -> object:
     """The content of a JSON file; `what` it should be is for messages."""
-    content = check_text(source, source.read())
+    content = check_text(source, source.read(store=store))
     try:
         found: object = json.loads(content, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeats)
     except json.JSONDecodeError as problem:

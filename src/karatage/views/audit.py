@@ -93,6 +93,32 @@ STATISTICS = {
 }
 COUNTS = {"judges": "judges", "items": "items", "agree": "all agree", "differ": "not all agree"}
 DISPUTES = {"kind": "opinions: judges keep to their grades when asked again; changed: a judge gave another grade"}
+REMEMBERED = {
+    **dict.fromkeys(("judge", "measure"), pl.String),
+    **dict.fromkeys(("studies", "labels"), pl.Int64),
+    **dict.fromkeys(("first", "last"), pl.String),
+    **dict.fromkeys(("accuracy", "accuracy_now", "unexplained", "bias"), pl.Float64),
+    "change": pl.String,
+}
+RECORD = {
+    "judge": "judge",
+    "studies": "studies",
+    "labels": "labels",
+    "accuracy": "right then",
+    "accuracy_now": "now",
+    "bias": "bias",
+    "change": "stale",
+    "unexplained": "unexplained",
+    "measure": "measure",
+    "last": "last",
+}
+RECALLED = {
+    "labels": "gold labels in these studies",
+    "accuracy": "share of gold items given gold's grade in these studies",
+    "unexplained": "share of the variance of gold's gains that the judge's grades left",
+    "bias": "of a difference, for a unit of weight on different documents, in standard deviations of gold's gains",
+    "change": "whether the judge or the collection has changed, so that these studies are not used",
+}
 CONFUSION = "Grades given to items with each grade of gold; intervals are over items"
 GRADED = "Share of gold items that each judge grades correctly, and its mean grade minus gold's"
 VOTES = """Judges who make errors on the same documents add little to each other. Effective votes: the number of judges
@@ -150,6 +176,8 @@ def view_judges(audit: Audit) -> Iterator[Section]:
         yield _view_panel(audit, together)
     if audit.gold_errors is not None:
         yield view_gold_errors(audit.gold_errors)
+    if audit.record:
+        yield Section("Record", "", [tabulate_record(audit)])
 
 
 def view_gold_errors(found: GoldErrors) -> Section:
@@ -161,6 +189,21 @@ def view_gold_errors(found: GoldErrors) -> Section:
         frame, "Gold items with different grades", name="disputed", noun="item", columns=columns, meanings=DISPUTES
     )
     return Section("Gold", text, [table] if len(frame) else [])
+
+
+def tabulate_record(audit: Audit) -> Table:
+    """Earlier studies of the judges, and whether they are still like that."""
+    frame = pl.DataFrame(audit.record, schema=REMEMBERED, orient="row")
+    changed = pl.when(pl.col("change").is_null()).then(pl.lit("")).otherwise(pl.lit("yes"))
+    return Table(
+        frame.with_columns(change=changed),
+        "Earlier studies of the judges",
+        DIGITS,
+        name="record",
+        about="judge",
+        columns=RECORD,
+        meanings=RECALLED,
+    )
 
 
 def _view_panel(audit: Audit, panel: list[Table]) -> Section:

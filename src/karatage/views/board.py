@@ -14,7 +14,15 @@ from karatage.data.board import ADJUSTMENTS, Board, find_flips
 from karatage.errors import DataError
 from karatage.text import counted, percent, shorten
 from karatage.views.choosing import NAME, let_choose, place_values, tell
-from karatage.views.comparison import FORMS, SHADES, explain_correction, list_decision, tabulate_rates
+from karatage.views.comparison import (
+    FORMS,
+    ON_AVERAGE,
+    SHADES,
+    USUAL,
+    explain_correction,
+    list_decision,
+    tabulate_rates,
+)
 from karatage.views.marks import CORRECTED, GAP, GREY_TOP, Axis, Key, Rows, lay_panel, mark, mark_diagonal
 from karatage.views.page import Figure, Page, Section, shows
 from karatage.views.table import Table, keep_finite
@@ -33,6 +41,7 @@ FLIPS = {
     "arises": "significant only when corrected",
     "turns": "reversed",
 }
+WAYS = {"judges": "naive", "corrected": "corrected", "guess": "guess"}  # to score a system, as in a board's frame
 COLUMN, ALL_COLUMNS = 9, 110  # pixels, for each group and for all of them
 SIGNIFICANT, OPEN, DOUBTED = "significant", "not significant", "contradicted by gold"
 RING = "M0,-1A1,1,0,0,1,0,1A1,1,0,0,1,0,-1ZM0,-0.5A0.5,0.5,0,0,0,0,0.5A0.5,0.5,0,0,0,0,-0.5Z"
@@ -46,7 +55,7 @@ VERDICTS = Key(
         FLIPS["turns"]: "diamond",
         DOUBTED: "square",
     },
-    legend=GREY_TOP,
+    legend={**GREY_TOP, "columns": 3},
 )
 SIDE = 330  # pixels of a square panel
 MARGIN = 0.04  # of a scale, so that its first and last mark are seen whole
@@ -77,6 +86,7 @@ def view_leaderboard(board: Board) -> Section:
 def view_differences(board: Board) -> Section:
     """All differences to the best system, which verdicts change, and the basis of the correction."""
     corrected = "" if board.corrected is None else " and corrected"
+    corrected = corrected if board.guess is None else ", corrected, and by the best guess"
     caption = f"Difference of each system from the best one, by the judges{corrected}"
     forest = Figure(partial(chart_differences, board), caption, "differences", tabulate_forest(board))
     turned = tabulate_turned(board)
@@ -85,25 +95,28 @@ def view_differences(board: Board) -> Section:
 
 
 def tabulate_leaderboard(board: Board) -> Table:
-    """Scores by the judges and corrected; the interval is that of the scores which decide."""
-    decides = "naive" if board.corrected is None else "corrected"
+    """Scores by each way; the rank and the interval are those of the last, which gives the order."""
+    ways = _list_ways(board)
+    last = WAYS[ways[-1]]
     groups = pl.Series("groups", [spell_letters(text) for text in board.letters], dtype=pl.String)
     frame = board.to_frame().with_columns(groups)
-    columns = {f"{decides}_rank": "#", "system": "system"}
-    columns |= {} if board.corrected is None else {"naive_rank": "judges #"}
+    columns = {f"{last}_rank": "#", "system": "system"}
+    columns |= {"naive_rank": "judges #"} if ways[-1] == "corrected" else {}
     columns["naive_score"] = "judges"
-    low, high = f"{decides}_low", f"{decides}_high"
+    caption, low, high, signed = "Leaderboard", f"{last}_low", f"{last}_high", [f"from_{way}" for way in ways[1:]]
     if board.corrected is not None and np.isnan(board.corrected.value).all():  # only differences are known
-        best = frame_forest(board).filter(by="corrected").select("system", "difference", "low", "high")
-        frame = frame.join(best, on="system", how="left", maintain_order="left")
-        columns["difference"] = "from the best"
+        for way, name in zip(ways[1:], signed, strict=True):
+            best = frame_forest(board).filter(by=way).select("system", "low", "high", pl.col("difference").alias(name))
+            kept = frame.drop("low", "high", strict=False)
+            frame = kept.join(best, on="system", how="left", maintain_order="left")
+            columns[name] = way if len(ways) > 2 else "from the best"
         low, high = "low", "high"
-    elif board.corrected is not None:
-        columns["corrected_score"] = "corrected"
+        signed += [low, high]
+        caption += f"; {' and '.join(ways[1:])}: difference from the first" if len(ways) > 2 else ""
+    else:
+        columns |= {f"{WAYS[way]}_score": way for way in ways[1:]}
     columns |= {low: f"{percent(board.confidence)} from", high: "to", "groups": "letters"}
-    return Table(
-        keep_finite(frame), "Leaderboard", name="leaderboard", about="system", signed=("difference",), columns=columns
-    )
+    return Table(keep_finite(frame), caption, name="leaderboard", about="system", signed=signed, columns=columns)
 
 
 def spell_letters(letters: str) -> str:
@@ -124,11 +137,16 @@ def spell_letters(letters: str) -> str:
 
 
 def explain_letters(board: Board) -> str:
-    """What the letters of a leaderboard mean."""
+    """What the letters of a leaderboard mean, and its order."""
     shared = "Systems that share a letter are not significantly different"
     if board.corrected_pairs is not None and board.corrected_pairs.doubted.any():
         shared += ", or gold contradicts the correction of their difference"
-    return f"{shared}."
+    if board.guess is None:
+        return f"{shared}."
+    return (
+        f"The order and the intervals are those of the best guess. {ON_AVERAGE} Claims about a chosen pair use "
+        f"corrected differences, and so do the letters. {shared}."
+    )
 
 
 def tabulate_verdicts(board: Board) -> Table:
@@ -139,6 +157,9 @@ def tabulate_verdicts(board: Board) -> Table:
         counts |= {FLIPS[kind]: count for kind, count in board.count_flips().items()}
         if board.corrected_pairs.doubted.any():
             counts["gold contradicts the correction"] = int(board.corrected_pairs.doubted.sum())
+    if board.guess is not None:
+        counts["separated by the best guess, on average over pairs"] = board.guess.pairs.count
+        counts["the same, if the judges are biased as usual"] = board.guess.usual.count
     pairs = len(board.a)
     frame = pl.DataFrame({"verdict": list(counts), "pairs": list(counts.values())}).with_columns(
         share=pl.col("pairs") / pairs
@@ -168,9 +189,11 @@ def tabulate_forest(board: Board) -> Table:
     """Every system against the best, by the judges and corrected."""
     frame = frame_forest(board)
     level = f"{percent(board.confidence)} from"
-    headers = {"difference": "", "low": level, "high": "to", "p": "p", "verdict": "verdict"}
     shown, columns = frame.filter(by="judges").select("system"), {"system": "system"}
-    for by in frame["by"].unique(maintain_order=True):
+    for by in _list_ways(board):
+        headers = {"difference": "", "low": level, "high": "to", "p": "p", "verdict": "verdict"}
+        if by == "guess":  # its intervals are not adjusted, since they hold on average
+            del headers["p"]
         own = {name: f"{by}_{name}" for name in headers}
         columns |= {own[name]: header or by for name, header in headers.items()}
         part = frame.filter(by=by).select("system", *headers).rename(own)
@@ -187,6 +210,8 @@ def explain_board(board: Board) -> Iterator[str]:
     else:
         yield from _explain_order(board)
     yield from explain_correction(board)
+    if board.guess is not None:
+        yield f"{board.guess.sentence[0].upper()}{board.guess.sentence[1:]}. {USUAL}"
 
 
 def _explain_order(board: Board) -> Iterator[str]:
@@ -208,19 +233,21 @@ def _range(found: Bounded) -> str:
 
 
 def chart_board(board: Board) -> alt.HConcatChart:
-    """Systems best first, by the judges and corrected with intervals; beside them, a line for each tied group.
+    """Systems best first, by each way with intervals; beside them, a line for each tied group.
 
     Systems with dots on a common line are not significantly different; systems worse than the best are pale.
     """
     ways, groups = _list_ways(board), [group for group in board.groups if len(group) > 1]
+    frame = _lay_out(board)
+    scored = [way for way in ways if frame.filter(by=way)["score"].count()]  # others have only differences
     rows = Rows(
-        _lay_out(board),
+        frame.filter(pl.col("by").is_in(scored)),
         "system",
         tell("system:N", "by:N", "score:Q", "low:Q", "high:Q", "rank:Q", "letters:N"),
-        {"color": SHADES.only(ways), "shape": FORMS.only(ways)},
+        {"color": SHADES.only(scored), "shape": FORMS.only(scored)},
         natural=ways[-1],
-        orders={"judges": "at_judges"},
-        apart=ways,
+        orders={way: f"at_{way}" for way in ways[:-1]},
+        apart=scored,
         pale="!datum.top",
     )
     width = max(min(COLUMN * len(board.groups), ALL_COLUMNS), COLUMN)
@@ -229,6 +256,8 @@ def chart_board(board: Board) -> alt.HConcatChart:
         rows.chart_letters([[board.systems[s] for s in group] for group in groups], width),
     ]
     said = [f"{percent(board.confidence)} intervals, not adjusted for the number of systems"]
+    if scored != ways:
+        said.append(f"of {' and '.join(way for way in ways if way not in scored)} results only differences are known")
     if groups:
         said.append("systems with dots on a common line are not significantly different; pale: worse than the best")
     title = f"{board.measure}, {counted(board.topics, 'topic')}: {counted(len(board.systems), 'system')}"
@@ -236,20 +265,21 @@ def chart_board(board: Board) -> alt.HConcatChart:
 
 
 def _list_ways(board: Board) -> list[str]:
-    return ["judges"] if board.corrected is None else ["judges", "corrected"]
+    """The order is that of the last one."""
+    return ["judges", *(way for way in ("corrected", "guess") if getattr(board, way) is not None)]
 
 
 def _lay_out(board: Board) -> pl.DataFrame:
     """A row for each system and way to score it."""
-    frame = board.to_frame().with_columns(
-        top=pl.col("system").is_in(board.top),
-        at_judges=pl.Series(place_values(pl.Series(board.naive.rank), lowest_first=True)),
+    frame, ways = board.to_frame(), _list_ways(board)
+    places = {f"at_{way}": place_values(frame[f"{WAYS[way]}_rank"], lowest_first=True) for way in ways}
+    frame = frame.with_columns(
+        pl.col("system").is_in(board.top).alias("top"), **{k: pl.Series(v) for k, v in places.items()}
     )
     facts = ("score", "low", "high", "rank")
-    ways = {way: "naive" if way == "judges" else way for way in _list_ways(board)}
     found = [
-        frame.select("system", "letters", "top", "at_judges", by=pl.lit(way), **{f: f"{name}_{f}" for f in facts})
-        for way, name in ways.items()
+        frame.select("system", "letters", "top", *places, by=pl.lit(way), **{f: f"{WAYS[way]}_{f}" for f in facts})
+        for way in ways
     ]
     return keep_finite(pl.concat(found))
 
@@ -261,41 +291,45 @@ def chart_differences(board: Board) -> alt.HConcatChart:
     """
     ways, verdicts, best = _list_ways(board), _find_verdicts(board), shorten(board.systems[0], NAME)
     frame = frame_forest(board).with_columns(pl.col("pair").replace_strict(verdicts).alias("verdict"))
-    places = _lay_out(board).select("system", "at_judges").unique()
+    others = {way: f"at_{way}" for way in ways[:-1]}
+    places = _lay_out(board).select("system", *others.values()).unique()
     rows = Rows(
         frame.drop("pair").join(places, on="system", how="left", maintain_order="left"),
         "system",
         tell("system:N", "by:N", "difference:Q", "low:Q", "high:Q", "p:Q", "verdict:N"),
         {"color": SHADES.only(ways), "shape": VERDICTS.only(frame["verdict"].to_list())},
         natural=ways[-1],
-        orders={"judges": "at_judges"},
+        orders=others,
         apart=ways,
     )
     panel = rows.chart_dots(Axis("difference:Q", f"difference in {board.measure} from {best}"), rows.width, line=0.0)
     said = (
-        f"{percent(board.confidence)} intervals, not adjusted; marks: verdicts adjusted for all pairs "
-        f"({ADJUSTMENTS[board.adjust]})"
+        f"{percent(board.confidence)} intervals, not adjusted; marks: verdicts by "
+        f"{'the judges' if board.corrected is None else 'corrected differences'}, "
+        f"{'' if board.adjust == 'none' else 'adjusted for all pairs: '}{ADJUSTMENTS[board.adjust]}"
     )
     return rows.put_together([panel], f"Every system against {best}", [said])
 
 
 def frame_forest(board: Board) -> pl.DataFrame:
-    """Every other system minus the best, by judges and corrected.
+    """Every other system minus the best, by each way.
 
-    Columns: system, by (judges or corrected), difference, low, high, p (adjusted as the board is), verdict (better,
-    worse, not significant or contradicted by gold), pair (its number).
+    Columns: system, by (judges, corrected or guess), difference, low, high, p (adjusted as the board is; none for the
+    guess), verdict (better, worse, not significant or contradicted by gold), pair (its number).
     """
     there = np.flatnonzero((board.a == 0) | (board.b == 0))
     other = (board.a + board.b)[there]
     there, other = there[np.argsort(other)], np.sort(other)
     sign = np.where(board.b[there] == 0, -1.0, 1.0)  # pairs are b - a
     frames = []
-    for by, pairs in (("judges", board.naive_pairs), ("corrected", board.corrected_pairs)):
+    guess = None if board.guess is None else board.guess.pairs
+    for by, pairs in (("judges", board.naive_pairs), ("corrected", board.corrected_pairs), ("guess", guess)):
         if pairs is not None:
             ends = np.stack([sign * pairs.low[there], sign * pairs.high[there]])
             claimed = sign * pairs.sign[there]
             words = np.select([pairs.doubted[there], claimed > 0, claimed < 0], [DOUBTED, "better", "worse"], OPEN)
             p = {"holm": pairs.holm, "bh": pairs.bh, "none": pairs.p_value}[board.adjust][there]
+            p = np.full(len(p), np.nan) if by == "guess" else p
             columns = {
                 "system": pl.Series(board.systems, dtype=pl.String).gather(other),
                 "by": pl.Series([by] * len(there), dtype=pl.String),

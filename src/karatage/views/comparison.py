@@ -12,7 +12,7 @@ from karatage.comparison.paired import PairedTest, UnpairedTest
 from karatage.data.comparison import Comparison
 from karatage.text import counted, percent, shorten
 from karatage.views.choosing import NAME, finite, tell
-from karatage.views.marks import CORRECTED, JUDGES, Axis, Key, Rows
+from karatage.views.marks import CORRECTED, GUESS, JUDGES, Axis, Key, Rows
 from karatage.views.page import Figure, Page, Section, list_facts, list_options, shows
 from karatage.views.table import MINUS, Table, keep_finite
 
@@ -25,8 +25,13 @@ if TYPE_CHECKING:
     from karatage.data.survey import Survey
 
 ERRORS = "Scores are taken as correct: errors of judges are not corrected here."
-SHADES = Key("by", {"judges": JUDGES, "corrected": CORRECTED})
-FORMS = Key("by", {"judges": "diamond", "corrected": "circle"})
+SHADES = Key("by", {"judges": JUDGES, "corrected": CORRECTED, "guess": GUESS})
+FORMS = Key("by", {"judges": "diamond", "corrected": "circle", "guess": "square"})
+ON_AVERAGE = (
+    "The best guess moves the judges' differences towards the corrected ones. Its intervals hold on average over pairs "
+    "of systems, not for a pair that was chosen."
+)
+USUAL = "Intervals for usual judges assume that these judges are about as biased as judges elsewhere."
 
 
 @shows(Comparison)
@@ -47,7 +52,7 @@ def list_decision(found: Comparison | Board, within: Survey | None = None, **mor
 def view_decision(found: Comparison) -> Section:
     """The section, which a survey has too."""
     about = f"{found.measure}, {counted(found.topics, 'topic')}, {shorten(found.approach, NAME)}."
-    text = [about, *explain_correction(found)]
+    text = [about, *explain_correction(found), *_explain_guess(found)]
     refused = "" if found.refusal is None else f"Correction was refused: {found.refusal}."
     caption = "The difference by each method, with its interval"
     chart = Figure(partial(chart_comparison, found), caption, "comparison")
@@ -131,6 +136,12 @@ def explain_correction(found: Comparison | Board) -> Iterator[str]:
         yield f"The claim is about {found.claim}."
 
 
+def _explain_guess(found: Comparison) -> Iterator[str]:
+    """What rows of the best guess claim."""
+    if any(opinion.method.on_average for opinion in found.opinions):
+        yield f"The claim uses the corrected difference. {ON_AVERAGE} {USUAL}"
+
+
 @shows(PairedTest)
 def view_paired(found: PairedTest) -> Page:
     """The same topics for both."""
@@ -163,7 +174,10 @@ def chart_comparison(comparison: Comparison) -> alt.HConcatChart:
         "difference",
         *("low", "high", "p_value"),
         by=pl.Series([opinion.method.label for opinion in comparison.opinions]),
-        kind=pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("judges")).otherwise(pl.lit("corrected")),
+        kind=pl.Series(
+            "judges" if opinion is comparison.naive else "guess" if opinion.method.on_average else "corrected"
+            for opinion in comparison.opinions
+        ),
     )
     looks = {
         "color": Key("kind", SHADES.looks, legend=None),

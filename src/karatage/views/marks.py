@@ -37,17 +37,19 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, which colour-blind readers can distinguish; grey for black, which is invisible on dark pages.
 # Beyond eight, shapes distinguish.
 COLOURS = ("#0072B2", "#C48700", "#009E73", "#CC79A7", "#D55E00", "#3D9CD3", "#888888", "#A69200")
-JUDGES, CORRECTED, GOLD, PLAIN = "#D55E00", "#0072B2", "#B08D00", "#888888"  # visible on white and on black
+# Visible on white and on black.
+JUDGES, CORRECTED, GUESS, GOLD, PLAIN = "#D55E00", "#0072B2", "#009E73", "#B08D00", "#888888"
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 DASH = [4, 3]
 GAP = 12  # pixels between panels
 LABEL = 12  # pixels of a line of text
+LINE = 6  # pixels of each interval of a row
 FEW_COUNTS = 10
 WHOLE = {"domain": [0, 1], "nice": False}
 # Around a chart with a legend beside it: a viewer's font may be wider than the one that the legend was measured with.
 ROOM = {"left": 5, "top": 5, "right": 25, "bottom": 5}
 TOP = {"orient": "top", "labelLimit": 300}
-GREY_TOP = {"orient": "top", "symbolFillColor": PLAIN, "symbolStrokeColor": PLAIN}
+GREY_TOP = {**TOP, "symbolFillColor": PLAIN, "symbolStrokeColor": PLAIN}
 INTERVALS: Mapping[str, tuple[str, Options]] = {
     "band": ("area", {"opacity": 0.18}),
     "bar": ("rule", {"strokeWidth": 5, "opacity": 0.4}),
@@ -395,7 +397,8 @@ class Rows:
     @property
     def height(self) -> int:
         """Pixels."""
-        return self.room * len(self.names) or measure_rows(len(self.names))
+        least = LINE * len(self.apart) * len(self.names)
+        return self.room * len(self.names) or max(measure_rows(len(self.names)), least)
 
     @property
     def width(self) -> int:

@@ -14,6 +14,7 @@ import polars as pl
 from karatage.data.alignment import require_data
 from karatage.data.judgments import Judgments
 from karatage.data.options import Adjust, show_options
+from karatage.data.records import StudyRecord
 from karatage.data.runs import Runs
 from karatage.data.survey import Survey
 from karatage.decisions.material import Material
@@ -67,6 +68,7 @@ def report(
     output: PathLike | None = None,
     figures: PathLike | None = None,
     tables: PathLike | None = None,
+    record: StudyRecord | None = None,
     **options: Unpack[OtherOptions],
 ) -> Survey:
     """Compare systems, compare approaches with gold, audit and calibrate the judges, all on one page.
@@ -86,6 +88,7 @@ def report(
         output: Write the page here, an .html file.
         figures: A folder for every chart as .svg and .png; only with a page.
         tables: A folder for every table as .tex and .md; only with a page.
+        record: Earlier studies of the judges, from `kt.stats.read_studies`, for the best guess and the audit.
         options: Other arguments of a `kt.Question`.
     """
     require_data("gold", runs=runs, judgments=judgments, gold=gold)
@@ -95,7 +98,7 @@ def report(
         question = replace(question, approach=approaches[0])
     if output is None and (figures is not None or tables is not None):
         raise OptionError("charts and tables are written beside a page; name it with output")
-    material = Material(runs=runs, judgments=judgments, gold=gold)
+    material = Material(runs=runs, judgments=judgments, gold=gold, record=record)
     found = survey(material, question, a=a, b=b, approaches=approaches, families=families, adjust=adjust)
     if output is not None:
         write_report(output, found, figures=figures, tables=tables)

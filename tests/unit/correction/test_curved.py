@@ -123,3 +123,14 @@ def test_topics_are_shrunk_as_their_spread_suggests() -> None:
     found = shift_topics(true[topic] + noise, topic, np.ones(1200), 40)
     np.testing.assert_allclose(found, true, atol=0.3)
     assert shift_topics(np.zeros(3), np.array([0, 0, 2]), np.ones(3), 4).tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("curve", [PRECISIONS, CASCADE])
+def test_estimates_move_with_gains_as_their_weights_say(curve) -> None:
+    """Also with documents that no system retrieved, which change the number of relevant ones."""
+    known, step = RNG.random(12), 1e-6
+    base = curve.expand(known, known)
+    for i in range(12):
+        moved = curve.expand(known + step * (np.arange(12) == i), known).term - base.term
+        np.testing.assert_allclose(moved.sum(axis=0) / step, base.weight[i], atol=1e-4)
+    assert curve is CASCADE or base.weight[5].all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -16,6 +17,7 @@ from karatage.data.board import BestGuess
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.correct import correct
 from karatage.decisions.estimators.contract import Guessed
+from karatage.decisions.estimators.guess import _center
 from karatage.decisions.question import Question
 
 MEASURE = "P(rel=2)@10"
@@ -178,3 +180,23 @@ def test_measures_that_are_not_sums_have_no_guess(measure: str) -> None:
     assert not found.others
     board = kt.compare_all(runs(), world().judgments, drawn(), measure)
     assert board.corrected is board.guess is None
+
+
+def test_uncertain_gold_widens_the_guess() -> None:
+    """Where gold's own errors are uncertain, the guess moves less towards gold, and its intervals are wider."""
+    plain, case = guess()
+    fitted = correct(case).corrected
+    assert fitted is not None
+    erring = 4 * fitted.gold_variance.mean() * (1 - np.eye(len(case.systems)))
+    unsure = replace(fitted, erring_variance=erring).guess(case)
+    assert unsure is not None
+    assert np.median(unsure.by_gold.pairs.variance) > np.median(plain.by_gold.pairs.variance)
+    judged = case.scores.mean(axis=0)
+    moved = [np.abs(g.by_gold.pairs.value - (judged - judged[:, None])).mean() for g in (plain, unsure)]
+    assert moved[1] < moved[0]
+
+
+def test_variances_of_differences_give_the_covariance_of_centred_scores() -> None:
+    factor = np.random.default_rng(1).normal(size=(5, 7))
+    covariance, centre = factor @ factor.T, np.eye(5) - 1 / 5
+    np.testing.assert_allclose(_center(spread_pairs(covariance), 5), centre @ covariance @ centre, atol=1e-12)

@@ -86,6 +86,34 @@ def board() -> kt.Board:
     return kt.compare_all(rename(more.runs), more.judgments, half, "P@5")
 
 
+@cache
+def larger_world() -> kt.simulation.World:
+    found = kt.simulation.simulate_collection(systems=6, topics=12, depth=12, rng=1)
+    return replace(found, runs=rename(found.runs))
+
+
+def even_half() -> kt.Judgments:
+    gold = larger_world().gold
+    return gold.keep_rows(np.arange(len(gold.grade)) % 2 == 0)
+
+
+def board_with_guess() -> kt.Board:
+    return kt.compare_all(larger_world().runs, larger_world().judgments, even_half(), "P@5")
+
+
+def board_of_differences() -> kt.Board:
+    """Drawn gold without documents that all systems retrieve, so that scores are not known."""
+    queue = kt.plan(larger_world().runs, larger_world().judgments, "P@5", budget=40).queue
+    truth = larger_world().gold.to_frame().drop("judge")
+    gold = kt.read_gold(queue.drop("grade").join(truth, on=["topic", "document"], how="left"))
+    return kt.compare_all(larger_world().runs, larger_world().judgments, gold, "P@5", claim="these")
+
+
+def pair_with_guess() -> kt.Comparison:
+    names = {"a": "system-01", "b": HOSTILE}
+    return kt.compare(larger_world().runs, larger_world().judgments, even_half(), "P@5", **names)
+
+
 def board_alone() -> kt.Board:
     return kt.compare_all(world().runs, world().judgments, None, "AP")
 
@@ -262,6 +290,9 @@ MAKERS: dict[str, Callable[[], Result]] = {
         by_figures,
         refused,
         board,
+        board_with_guess,
+        board_of_differences,
+        pair_with_guess,
         board_alone,
         evaluation,
         evaluation_alone,

@@ -17,6 +17,7 @@ from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import JUDGES, Accuracy, Estimate, Estimated, JudgeAccuracy, Method
 from karatage.data.note import Note
+from karatage.data.records import Study
 from karatage.decisions.notes import tell
 from karatage.text import counted
 
@@ -226,11 +227,13 @@ class Guessed:
 
     by_gold: Fitted  # with intervals by gold alone
     usual: Fitted  # the same guess, with intervals for judges who are biased as usual
+    mass: FloatArray  # (system, system) the most that an error of 1 in gains can move a difference
     unit: float  # standard deviation of gold's gains
     unexplained: float  # share of the gains' variance that the judges' grades leave
     spread: Spread  # of the judges' bias, as usual judges have it
     spread_by_gold: Spread
-    likelihood: FloatArray  # (spread,) for the judge's record
+    study: Study  # for the judge's record
+    notes: tuple[Note, ...] = ()  # on the judge's record
 
 
 class Doubt(NamedTuple):

@@ -25,6 +25,7 @@ from karatage.decisions.estimators.contract import (
     SystemPairs,
 )
 from karatage.decisions.estimators.registry import AUTO, choose
+from karatage.decisions.records import make_study, recall_judge, tell_use
 from karatage.errors import DataError
 
 if TYPE_CHECKING:
@@ -33,9 +34,10 @@ if TYPE_CHECKING:
 GUESS_METHOD = Method(
     name="guess",
     label="best guess",
-    about="The best guess lies between the judges' differences and the corrected ones. Its intervals hold on average "
-    "over the pairs of the board, and not for a pair that was chosen.",
+    about="The best guess moves the judges' differences towards the corrected ones. Its intervals hold on average over "
+    "the pairs of the board, and not for a pair that was chosen.",
     undone="by the best guess",
+    on_average=True,
 )
 USUAL_METHOD = Method(
     name="guess-usual",
@@ -43,6 +45,7 @@ USUAL_METHOD = Method(
     about="The same guess, with narrower intervals under an assumption: the judges are about as biased as judges with "
     "the same accuracy were elsewhere.",
     undone="by the best guess, if the judges are biased as usual",
+    on_average=True,
 )
 
 
@@ -98,8 +101,9 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
     found = gather_corrections(sample, case.linear.gain, same_grades=same)
     if found is None:
         return None
-    usual = find_usual_bias(case)
-    shrunk = shrink(found, usual)
+    found = replace(found, noise=found.noise + _center(fitted.erring_variance, len(found.noise)))
+    recalled = recall_judge(case, found.unexplained, find_usual_bias(case))
+    shrunk = shrink(found, recalled.usual)
     between, own, degrees = np.zeros_like(shrunk.noise), np.zeros(len(shrunk.noise)), np.inf
     level = _measure_level(sample)
     topics = gather_topics(sample, found, case.linear.gain)
@@ -124,11 +128,13 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
         error = widen(np.diag(shrunk.noise), own, np.diag(shrunk.bias_by_gold)) / normal
         levels = Levels(shrunk.value, error**2 + level, np.full(len(error), np.inf))
 
-    def form(method: Method, bias: FloatArray) -> Fitted:
-        half = widen(spread_pairs(shrunk.noise), between, spread_pairs(bias))
+    def widen_pairs(noise: FloatArray, bias: FloatArray) -> FloatArray:
+        return np.where(found.mass > SAME, widen(spread_pairs(noise), between, spread_pairs(bias)), 0.0)
+
+    def form(method: Method, bias: FloatArray, levels: Levels | None) -> Fitted:
         return Fitted(
             method=method,
-            pairs=_form_pairs(shrunk.value, np.where(found.mass > SAME, half, 0.0) / normal),
+            pairs=_form_pairs(shrunk.value, widen_pairs(shrunk.noise, bias) / normal),
             levels=levels,
             gold_variance=spread_pairs(shrunk.noise),
             gold_items=fitted.gold_items,
@@ -140,14 +146,22 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
             notes=fitted.notes,
         )
 
+    change = 0.0
+    if recalled.used:
+        without = shrink(found, find_usual_bias(case))
+        whole = widen_pairs(without.noise, without.bias).sum()
+        change = float(widen_pairs(shrunk.noise, shrunk.bias).sum() / whole) - 1 if whole > 0 else 0.0
+    study = make_study(case, found.unexplained, shrunk.likelihood)
     return Guessed(
-        by_gold=form(GUESS_METHOD, shrunk.bias_by_gold),
-        usual=form(USUAL_METHOD, shrunk.bias),
+        by_gold=form(GUESS_METHOD, shrunk.bias_by_gold, levels),
+        usual=form(USUAL_METHOD, shrunk.bias, None),
+        mass=found.mass,
         unit=found.scatter,
         unexplained=found.unexplained,
         spread=shrunk.spread,
         spread_by_gold=shrunk.spread_by_gold,
-        likelihood=shrunk.likelihood,
+        study=study,
+        notes=tell_use(recalled, study.judge, change),
     )
 
 
@@ -155,6 +169,14 @@ def _form_pairs(value: FloatArray, error: FloatArray) -> SystemPairs:
     """Differences with these standard errors; 0 where two systems have the same documents."""
     gap = np.where(error > 0, value[None, :] - value[:, None], 0.0)
     return SystemPairs(value=gap, variance=error**2, degrees=np.full(gap.shape, np.inf))
+
+
+def _center(pairs: FloatArray | float, systems: int) -> FloatArray:
+    """The covariance of centred scores with these variances of differences (system, system)."""
+    square = np.broadcast_to(pairs, (systems, systems))
+    row = square.mean(axis=1)
+    centred: FloatArray = (row[:, None] + row[None, :] - square - square.mean()) / 2
+    return centred
 
 
 def _measure_level(sample: Sample) -> float:
