@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -76,7 +76,9 @@ def read_usual_biases(text: str, name: str) -> dict[str, UsualBias]:
 
 def make_usual_biases(rows: Iterable[Mapping[str, object]]) -> dict[str, UsualBias]:
     """The bias of each row of the table, by family of measures."""
-    numbers = {str(row["family"]): {name: float(str(row[name])) for name in ROW} for row in rows}
+    numbers: dict[str, dict[str, Any]] = {
+        str(row["family"]): {name: float(str(row[name])) for name in ROW} for row in rows
+    }
     if sorted(numbers) != sorted(FAMILIES):
         raise DataError(f"its families of measures are {list_names(sorted(numbers))}, and not {list_names(FAMILIES)}")
     for family, row in numbers.items():

@@ -12,8 +12,9 @@ from numpy.testing import assert_allclose
 
 import karatage as kt
 from karatage.correction.gathering import gather_corrections, gather_topics, spread_topics
-from karatage.correction.shrinkage import spread_pairs
+from karatage.correction.shrinkage import KURTOSIS, find_halves, shrink, spread_pairs
 from karatage.data.board import BestGuess
+from karatage.decisions.bias import find_usual_bias
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.correct import correct
 from karatage.decisions.estimators.contract import Guessed
@@ -136,6 +137,25 @@ def test_new_topics_add_the_variance_that_gold_has_between_topics(measure: str) 
     scores = kt.score(runs(), world().gold, measure).value[0]
     truth = (scores[:, :, None] - scores[:, None, :]).var(axis=0, ddof=1) / count
     assert 0.9 <= topics.ratio * between.sum() / truth.sum() <= 1.9
+
+
+def test_intervals_contain_the_bias_that_a_pair_shows() -> None:
+    """All documents of one system are graded too high."""
+    own = runs().to_frame().filter(pl.col("system") == "system-05").select("topic", "document")
+    grades = world().judgments.to_frame()
+    high = grades.join(own, on=["topic", "document"], how="semi").with_columns(grade=pl.lit(3, grades["grade"].dtype))
+    judges = kt.read_judgments(pl.concat([high, grades.join(own, on=["topic", "document"], how="anti")]))
+    gold = answer(kt.plan(runs(), judges, MEASURE, budget=400).queue)
+    question = Question.of(MEASURE, claim="these")
+    case = make_case(runs(), judges, gold, question, systems=list(runs().systems), seed=0)
+    fitted = correct(case).corrected
+    found, at = fitted.guess(case), runs().systems.index("system-05")
+    shrunk = shrink(gather_corrections(fitted.sample, case.linear.gain, same_grades=True), find_usual_bias(case))
+    for opinion, bias, tails in ((found.by_gold, shrunk.bias_by_gold, np.inf), (found.usual, shrunk.bias, KURTOSIS)):
+        square = np.maximum(spread_pairs(bias), shrunk.shown)
+        assert (shrunk.shown > spread_pairs(bias))[at].sum() > 2
+        half = find_halves(spread_pairs(shrunk.noise), square, 0.95, tails)
+        assert_allclose(opinion.pairs.variance, (half / 1.959964) ** 2, rtol=1e-4, atol=1e-12)
 
 
 def test_usual_judges_have_narrower_intervals_only_if_they_are_usual() -> None:
