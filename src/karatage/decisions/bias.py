@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karatage.correction.gathering import measure_mass
+from karatage.correction.gathering import find_typical, measure_mass
 from karatage.correction.shrinkage import UsualBias
 from karatage.data.axes import FloatArray
-from karatage.decisions.estimators.contract import SAME
 from karatage.errors import DataError
 from karatage.text import list_names
 
@@ -41,12 +40,9 @@ def bound_errors(case: Case) -> float | None:
     """
     if case.linear is None or case.disjoint:
         return None
-    mass = measure_mass(case.weight, len(case.topics))
-    pairs = mass[np.triu_indices(len(mass), 1)]
-    if not (pairs > SAME).any():
-        return None
+    mass = find_typical(measure_mass(case.weight, len(case.topics)))
     alone = find_usual_bias(case).bound_error(case.question.confidence)
-    return alone * float(np.ptp(case.linear.gain)) * float(np.median(pairs[pairs > SAME]))
+    return alone * float(np.ptp(case.linear.gain)) * mass or None
 
 
 def name_family(gain: FloatArray) -> str:

@@ -176,6 +176,17 @@ def test_fewer_than_five_systems_have_no_guess_of_the_board() -> None:
     assert ask(systems=names[:5]).guess is not None
 
 
+def test_copies_of_a_system_do_not_count() -> None:
+    """Five systems of which two are the same have only four different ones, and the weight of a pair is of others."""
+    names = ["system-01", "system-02", "system-03", "twin", "system-04"]
+    assert ask(systems=names).guess is None
+    with_twin, without = of(ask(systems=[*names, "system-05"])), of(ask(systems=[*names[:3], "system-04", "system-05"]))
+    assert with_twin.mass == pytest.approx(without.mass, rel=0.2)
+    weights = guess()[0].mass
+    upper = weights[np.triu_indices(SYSTEMS, 1)]
+    assert of(ask()).mass == np.median(upper[upper > 0])
+
+
 def test_a_pair_has_the_guess_of_the_board_of_all_runs() -> None:
     found = kt.compare(runs(), world().judgments, drawn(), MEASURE, a="system-01", b="system-05", claim="these")
     board = table(ask())
