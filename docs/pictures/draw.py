@@ -17,8 +17,8 @@ HERE = Path(__file__).parent
 COMMAND = "karatage evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels -a uniform -a mv -a 'judge:*' --top 5"
 PAGE = Path("demo/report.html")
 VIEWS = {
-    "report": {"size": (1100, 1000), "color_scheme": "light"},
-    "report-dark": {"size": (1100, 1000), "color_scheme": "dark"},
+    "report": {"size": (1100, 1200), "color_scheme": "light"},
+    "report-dark": {"size": (1100, 1200), "color_scheme": "dark"},
     "report-phone": {"size": (390, 844), "color_scheme": "light"},
 }
 

@@ -16,6 +16,7 @@ from karatage.data.axes import FloatArray, LongArray
 from karatage.kernels.sampling import add_items, share_weights, sum_square_gaps
 
 FEW = 5.0  # residuals of the average size that are added to those of each judge's grade
+SAME = 1e-12  # mass of two systems with the same documents
 LEAST_UNEXPLAINED = 0.2
 MOST_TOPICS = 4.0  # times the judges' variance between topics
 
@@ -108,10 +109,22 @@ def measure_mass(weight: FloatArray, topics: int) -> FloatArray:
     return _add_differences(weight, least) / topics
 
 
+def find_typical(mass: FloatArray) -> float:
+    """The median mass of two systems that differ; 0 where none do."""
+    pairs = mass[np.triu_indices(len(mass), 1)]
+    return float(np.median(pairs[pairs > SAME])) if (pairs > SAME).any() else 0.0
+
+
+def count_distinct(mass: FloatArray) -> int:
+    """The number of systems that are not the same as an earlier one."""
+    return int((np.tril(mass <= SAME, -1).sum(axis=1) == 0).sum())
+
+
 def _add_differences(weight: FloatArray, least: FloatArray) -> FloatArray:
     """The sum of absolute differences of weights (system, system), from that of the smaller of both weights."""
     whole = weight.sum(axis=0)
-    return (whole[:, None] + whole[None, :] - 2 * least).clip(0.0)
+    differences: FloatArray = (whole[:, None] + whole[None, :] - 2 * least).clip(0.0)
+    return differences
 
 
 def gather_topics(sample: Sample, found: Corrections, gain: FloatArray) -> TopicTerms:

@@ -1,10 +1,10 @@
 """What earlier studies of a judge say about its bias now, and whether the judge or the collection has changed.
 
 Let y be the logarithm of the spread in the study of today, a its usual value for the judge, and y_i its value in an
-earlier study. All y scatter around a with the same distribution, Student's t with the standard deviation `tau`, since a
-judge is not equally biased on two collections. An earlier study gives a likelihood L_i of y_i, which is averaged:
+earlier study. All y scatter around a with the same distribution, Student's t with the scale h, since a judge is
+not equally biased on two collections. An earlier study gives a likelihood L_i of y_i, which is averaged:
 
-    M_i(a) = sum_y t((y - a) / tau) L_i(y),    R(y) = log sum_a t((a - y) / tau) M_1(a) ... M_n(a).
+    M_i(a) = sum_y t((y - a) / h) L_i(y),    R(y) = log sum_a t((a - y) / h) M_1(a) ... M_n(a).
 
 R is added to the log-density of usual judges. Even with many studies it has the width of t: studies that share
 documents are not independent, and cannot make the spread more certain than that.

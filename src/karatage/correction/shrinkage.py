@@ -6,7 +6,8 @@ times the most that an error of 1 in gains could move their difference. This is 
 guess is the best linear prediction. The spread has a distribution, from gold and possibly from other judges.
 
 Intervals hold on average over the pairs of a board, for any distribution of the bias whose mean square is the model's
-[AKP22]. They use critical values that grow with the ratio of squared bias to variance.
+[AKP22]. They use critical values that grow with the ratio of squared bias to variance, and grow less where the kurtosis
+of the bias is bounded.
 """
 
 from __future__ import annotations
@@ -25,9 +26,12 @@ from karatage.data.records import GRID as GRID
 FIRM, LOOSE = (0.3, 0.25), (0.5, 0.5)  # doubts of slope and of steps, where judges use gold's grades, and elsewhere
 CAUTION = 0.5  # standard deviations of the log spread by which the guess trusts the judges more than its mean says
 ALLOWED = 1.0, 0.5  # standard errors by which the board's bias may exceed that of the usual judges, and of gold alone
+CLEAR = 2.0  # standard errors by which a corrected difference may be off the guess before the pair's own bias counts
+KURTOSIS = 10.0  # of usual judges' biases over the pairs of a board, at most; of 21 judges the largest was 8.6
 RIDGE = 1e-12
 TOUCHING = np.linspace(-1.5, 4.5, 300)  # how far biases are above a critical value
 QUANTILES, LARGEST = 1000, 1e4
+SLACK, HALVINGS = 0.95, 40  # of the chance to miss, as three values may exceed slightly more often than two
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -125,13 +129,14 @@ class Shrunk:
     noise: FloatArray  # (system, system) covariance by the draw of gold
     bias: FloatArray  # (system, system) mean product of biases, as usual judges have them
     bias_by_gold: FloatArray  # (system, system) the same by gold alone
+    shown: FloatArray  # (system, system) squared bias that gold shows of the pair itself; below 0 where it shows none
     spread: Spread
     spread_by_gold: Spread
     likelihood: FloatArray  # (spread,) log-likelihood of the spreads of `GRID`
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
-        freeze(self.value, self.pull, self.noise, self.bias, self.bias_by_gold, self.likelihood)
+        freeze(self.value, self.pull, self.noise, self.bias, self.bias_by_gold, self.shown, self.likelihood)
 
 
 def shrink(found: Corrections, usual: UsualBias) -> Shrunk:
@@ -151,12 +156,14 @@ def shrink(found: Corrections, usual: UsualBias) -> Shrunk:
         for square, allowed in zip((spread.square, by_gold.quantile(0.5) ** 2), ALLOWED, strict=True)
     ]
     value = found.judged + _multiply(basis.T, _multiply(pull, gap[:, None]))[:, 0]
+    off, unsure = found.corrected - value, _multiply(_multiply(left, noise), left.T)
     return Shrunk(
         value=value - value.mean() + found.corrected.mean(),
         pull=_multiply(_multiply(basis.T, pull), basis),
         noise=_multiply(_multiply(basis.T, moved), basis),
         bias=_multiply(_multiply(basis.T, biases[0]), basis),
         bias_by_gold=_multiply(_multiply(basis.T, biases[1]), basis),
+        shown=(off[:, None] - off) ** 2 - CLEAR**2 * spread_pairs(_multiply(_multiply(basis.T, unsure), basis)),
         spread=spread,
         spread_by_gold=by_gold,
         likelihood=likelihood,
@@ -230,24 +237,62 @@ def spread_pairs(covariance: FloatArray) -> FloatArray:
     return pairs
 
 
-def find_halves(variance: FloatArray, square_bias: FloatArray, confidence: float) -> FloatArray:
+def find_halves(
+    variance: FloatArray, square_bias: FloatArray, confidence: float, kurtosis: float = math.inf
+) -> FloatArray:
     """Half the width of intervals of estimates with these variances and mean squares of bias."""
     sure = variance > 0
     ratio = np.where(sure, square_bias / np.where(sure, variance, 1.0), 0.0)
     most = np.sqrt(square_bias / (1 - confidence))  # Chebyshev's inequality, for estimates without noise
-    halves: FloatArray = np.where(sure, find_quantiles(ratio, confidence) * np.sqrt(variance), most)
+    halves: FloatArray = np.where(sure, find_quantiles(ratio, confidence, kurtosis) * np.sqrt(variance), most)
     return halves
 
 
-def find_quantiles(square: FloatArray, confidence: float) -> FloatArray:
+def find_quantiles(square: FloatArray, confidence: float, kurtosis: float = math.inf) -> FloatArray:
     """The smallest c that |Z + b| exceeds with probability 1 - confidence at most, for any b with this mean square.
+
+    With a `kurtosis`, for any b whose mean fourth power is at most that times the square of its mean square.
 
     >>> [round(float(c), 3) for c in find_quantiles(np.array([0, 0.5, 4]), 0.95)]
     [1.96, 2.523, 7.216]
     """
-    squares, quantiles = _tabulate_quantiles(confidence)
+    free = _read_quantiles(square, *_tabulate_quantiles(confidence))
+    if math.isinf(kurtosis):
+        return free
+    return np.minimum(free, _read_quantiles(square, *_tabulate_bounded(confidence, kurtosis)))
+
+
+def _read_quantiles(square: FloatArray, squares: FloatArray, quantiles: FloatArray) -> FloatArray:
+    """Interpolated; beyond the table, critical values grow with the bias."""
     found = np.interp(square, squares, quantiles)
     return np.where(square > squares[-1], quantiles[-1] * np.sqrt(square / squares[-1]), found)
+
+
+@lru_cache
+def _tabulate_bounded(confidence: float, kurtosis: float) -> tuple[FloatArray, FloatArray]:
+    """Mean squares of bias and critical values where the kurtosis of the bias is bounded.
+
+    The worst distribution of b^2 has little more chance to exceed than the worst with two values. Such a pair either
+    has exactly this kurtosis, or one of its values is 0.
+    """
+    from scipy.special import ndtr
+
+    alpha = SLACK * (1 - confidence)
+    squares = np.r_[0.0, np.geomspace(1e-3, 1e3, 200)]
+    mean = squares[1:, None]
+    low = mean * np.linspace(0.0, 0.98, 50)
+    high = np.c_[mean + (kurtosis - 1) * mean**2 / (mean - low), mean * np.geomspace(1.0, kurtosis, 50)]
+    low = np.c_[low, np.zeros_like(low)]
+    share = (mean - low) / (high - low)
+    small, large = np.sqrt(low), np.sqrt(high)
+    least = np.full((len(mean), 1), NormalDist().inv_cdf(1 - alpha / 2))
+    most = least + np.sqrt(mean / alpha)
+    for _ in range(HALVINGS):
+        c = (least + most) / 2
+        beyond = share * (ndtr(large - c) + ndtr(-large - c)) + (1 - share) * (ndtr(small - c) + ndtr(-small - c))
+        more = beyond.max(axis=1, keepdims=True) > alpha
+        least, most = np.where(more, c, least), np.where(more, most, c)
+    return squares, np.r_[NormalDist().inv_cdf((1 + confidence) / 2), most[:, 0]]
 
 
 @lru_cache

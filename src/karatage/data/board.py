@@ -178,13 +178,15 @@ class BestGuess:
     the judges are about as biased as judges of the same accuracy elsewhere.
     """
 
+    derived = ("sentence",)
+
     standing: Standing
     pairs: Differences
     usual: Differences
     unexplained: float  # share of the variance of gold's gains that the judges' grades leave
     spread: float  # bias of a difference, for a unit of weight on different documents, as usual judges have it
     spread_by_gold: float  # the same by gold alone
-    mass: float  # weight on different documents of a pair: the median of all pairs
+    mass: float  # weight on different documents of a pair: the median of all pairs that differ
 
     def check(self, systems: int, confidence: float) -> None:
         """Refuse arrays of another length, different guesses, and intervals that do not follow."""

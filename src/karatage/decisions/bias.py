@@ -6,14 +6,13 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karatage.correction.gathering import measure_mass
+from karatage.correction.gathering import find_typical, measure_mass
 from karatage.correction.shrinkage import UsualBias
 from karatage.data.axes import FloatArray
-from karatage.decisions.estimators.contract import SAME
 from karatage.errors import DataError
 from karatage.text import list_names
 
@@ -41,12 +40,9 @@ def bound_errors(case: Case) -> float | None:
     """
     if case.linear is None or case.disjoint:
         return None
-    mass = measure_mass(case.weight, len(case.topics))
-    pairs = mass[np.triu_indices(len(mass), 1)]
-    if not (pairs > SAME).any():
-        return None
+    mass = find_typical(measure_mass(case.weight, len(case.topics)))
     alone = find_usual_bias(case).bound_error(case.question.confidence)
-    return alone * float(np.ptp(case.linear.gain)) * float(np.median(pairs[pairs > SAME]))
+    return alone * float(np.ptp(case.linear.gain)) * mass or None
 
 
 def name_family(gain: FloatArray) -> str:
@@ -76,7 +72,9 @@ def read_usual_biases(text: str, name: str) -> dict[str, UsualBias]:
 
 def make_usual_biases(rows: Iterable[Mapping[str, object]]) -> dict[str, UsualBias]:
     """The bias of each row of the table, by family of measures."""
-    numbers = {str(row["family"]): {name: float(str(row[name])) for name in ROW} for row in rows}
+    numbers: dict[str, dict[str, Any]] = {
+        str(row["family"]): {name: float(str(row[name])) for name in ROW} for row in rows
+    }
     if sorted(numbers) != sorted(FAMILIES):
         raise DataError(f"its families of measures are {list_names(sorted(numbers))}, and not {list_names(FAMILIES)}")
     for family, row in numbers.items():
@@ -84,4 +82,4 @@ def make_usual_biases(rows: Iterable[Mapping[str, object]]) -> dict[str, UsualBi
             least = 0.0 if name in POSITIVE else -np.inf
             if not least < number < np.inf:
                 raise DataError(f"{name} of {family} measures is {number:g}")
-    return {family: UsualBias(**row) for family, row in numbers.items()}
+    return {family: UsualBias(record=(), **row) for family, row in numbers.items()}

@@ -17,6 +17,7 @@ import numpy as np
 from karatage.comparison.paired import paired_test
 from karatage.comparison.rankings import kendall_tau, tau_ap
 from karatage.correction import graded
+from karatage.correction.gathering import find_typical
 from karatage.data.alignment import require_data
 from karatage.data.axes import BoolArray, FloatArray, LongArray, settle_ties
 from karatage.data.board import BestGuess, Board, Differences, Standing, find_claims
@@ -336,7 +337,7 @@ def _tell_guess(
         standing=_stand(guessed.by_gold, order, question),
         pairs=_test(guessed.by_gold, pair, question, "none", doubted),
         usual=_test(guessed.usual, pair, question, "none", doubted),
-        mass=float(np.median(guessed.mass[pair])),
+        mass=find_typical(guessed.mass),
         unexplained=guessed.unexplained,
         spread=guessed.spread.quantile(0.5),
         spread_by_gold=guessed.spread_by_gold.quantile(0.5),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from karatage.correction.gathering import count_distinct
 from karatage.data.comparison import Opinion
 from karatage.data.note import Note
 from karatage.data.records import Study
@@ -24,10 +25,11 @@ class PairGuess(NamedTuple):
 
 
 def guess_board(case: Case, choice: Choice) -> Guessed | None:
-    """The best guess of a board's systems; None where there are too few of them, or gold does not allow it."""
+    """The best guess of a board's systems; None where too few of them differ, or gold does not allow it."""
     if choice.corrected is None or len(case.systems) < LEAST_SYSTEMS:
         return None
-    return choice.corrected.guess(case)
+    guessed = choice.corrected.guess(case)
+    return guessed if guessed is not None and count_distinct(guessed.mass) >= LEAST_SYSTEMS else None
 
 
 def find_study(guessed: Guessed | None, choice: Choice) -> Study | None:

@@ -55,7 +55,7 @@ VERDICTS = Key(
         FLIPS["turns"]: "diamond",
         DOUBTED: "square",
     },
-    legend=GREY_TOP,
+    legend={**GREY_TOP, "columns": 3},
 )
 SIDE = 330  # pixels of a square panel
 MARGIN = 0.04  # of a scale, so that its first and last mark are seen whole
@@ -111,6 +111,7 @@ def tabulate_leaderboard(board: Board) -> Table:
             frame = kept.join(best, on="system", how="left", maintain_order="left")
             columns[name] = way if len(ways) > 2 else "from the best"
         low, high = "low", "high"
+        signed += [low, high]
         caption += f"; {' and '.join(ways[1:])}: difference from the first" if len(ways) > 2 else ""
     else:
         columns |= {f"{WAYS[way]}_score": way for way in ways[1:]}
@@ -232,19 +233,21 @@ def _range(found: Bounded) -> str:
 
 
 def chart_board(board: Board) -> alt.HConcatChart:
-    """Systems best first, by the judges and corrected with intervals; beside them, a line for each tied group.
+    """Systems best first, by each way with intervals; beside them, a line for each tied group.
 
     Systems with dots on a common line are not significantly different; systems worse than the best are pale.
     """
     ways, groups = _list_ways(board), [group for group in board.groups if len(group) > 1]
+    frame = _lay_out(board)
+    scored = [way for way in ways if frame.filter(by=way)["score"].count()]  # others have only differences
     rows = Rows(
-        _lay_out(board),
+        frame.filter(pl.col("by").is_in(scored)),
         "system",
         tell("system:N", "by:N", "score:Q", "low:Q", "high:Q", "rank:Q", "letters:N"),
-        {"color": SHADES.only(ways), "shape": FORMS.only(ways)},
+        {"color": SHADES.only(scored), "shape": FORMS.only(scored)},
         natural=ways[-1],
         orders={way: f"at_{way}" for way in ways[:-1]},
-        apart=ways,
+        apart=scored,
         pale="!datum.top",
     )
     width = max(min(COLUMN * len(board.groups), ALL_COLUMNS), COLUMN)
@@ -253,6 +256,8 @@ def chart_board(board: Board) -> alt.HConcatChart:
         rows.chart_letters([[board.systems[s] for s in group] for group in groups], width),
     ]
     said = [f"{percent(board.confidence)} intervals, not adjusted for the number of systems"]
+    if scored != ways:
+        said.append(f"of {' and '.join(way for way in ways if way not in scored)} results only differences are known")
     if groups:
         said.append("systems with dots on a common line are not significantly different; pale: worse than the best")
     title = f"{board.measure}, {counted(board.topics, 'topic')}: {counted(len(board.systems), 'system')}"
@@ -300,8 +305,8 @@ def chart_differences(board: Board) -> alt.HConcatChart:
     panel = rows.chart_dots(Axis("difference:Q", f"difference in {board.measure} from {best}"), rows.width, line=0.0)
     said = (
         f"{percent(board.confidence)} intervals, not adjusted; marks: verdicts by "
-        f"{'the judges' if board.corrected is None else 'corrected differences'}, adjusted for all pairs "
-        f"({ADJUSTMENTS[board.adjust]})"
+        f"{'the judges' if board.corrected is None else 'corrected differences'}, "
+        f"{'' if board.adjust == 'none' else 'adjusted for all pairs: '}{ADJUSTMENTS[board.adjust]}"
     )
     return rows.put_together([panel], f"Every system against {best}", [said])
 

@@ -79,6 +79,22 @@ def test_no_distribution_of_the_bias_exceeds_more(square: float, confidence: flo
     assert find_worst(square, confidence) == pytest.approx(1 - confidence, rel=3e-3)
 
 
+@pytest.mark.parametrize(
+    ("confidence", "kurtosis", "most"), [(0.95, 10, 1.0), (0.8, 10, 1.01), (0.99, 10, 1.06), (0.95, 4, 1.1)]
+)
+@pytest.mark.parametrize("square", [0.03, 0.5, 1.7, 9.0, 60.0])
+def test_a_bounded_kurtosis_needs_smaller_critical_values(
+    square: float, confidence: float, kurtosis: float, most: float
+) -> None:
+    """A linear program over distributions of the bias with this mean square and at most this kurtosis."""
+    c, free = (float(find_quantiles(np.array([square]), confidence, k)[0]) for k in (kurtosis, math.inf))
+    assert c <= free
+    bias = np.linspace(0, 6 * c, 4001)
+    bounds = {"A_ub": [bias**2, bias**4], "b_ub": [square, kurtosis * square**2]}
+    worst = -linprog(-exceed(bias, c), A_eq=[np.ones_like(bias)], b_eq=[1.0], **bounds).fun
+    assert 0.9 * (1 - confidence) <= worst <= most * (1 - confidence)
+
+
 @pytest.mark.parametrize("confidence", [0.5, 0.8])
 @pytest.mark.parametrize("square", [0.0, 0.03, 0.4, 1.7, 9.0])
 def test_low_confidences_are_reached(square: float, confidence: float) -> None:
@@ -191,6 +207,25 @@ def test_the_bias_left_is_the_models_or_what_the_board_shows(bias: float) -> Non
         assert_allclose(spread_pairs(bounded), spread_pairs(biased) * ratio, rtol=1e-6, atol=1e-12)
         grown.append(ratio)
     assert (grown[0] > 1) == (bias > 1)
+
+
+def test_a_pair_shows_its_own_bias() -> None:
+    """The corrected difference minus the guess, squared, beyond two standard errors."""
+    found = make()
+    shrunk = shrink(found, USUAL)
+    chosen = math.exp(shrunk.spread.log_mean - CAUTION * shrunk.spread.log_deviation) / found.scatter
+    true, seen, away = explain(found, chosen)
+    left = np.eye(6) - true @ np.linalg.inv(seen)
+    noisy = left @ away @ found.noise @ away.T @ left.T
+    gap = left @ away @ (found.corrected - found.judged)
+    assert_allclose(shrunk.shown[0, 1:], gap**2 - 4 * np.diag(noisy), atol=1e-9)
+    assert_allclose(shrunk.shown, shrunk.shown.T)
+    away_from_first = replace(found, corrected=found.corrected + np.r_[2.0, np.zeros(6)])
+    favoured = shrink(away_from_first, USUAL)
+    own, others = favoured.shown[0, 1:], favoured.shown[1:, 1:]
+    assert own.min() > 0
+    assert own.min() > others.max()
+    assert (own > spread_pairs(favoured.bias)[0, 1:]).all()
 
 
 def test_two_systems_in_closed_form() -> None:

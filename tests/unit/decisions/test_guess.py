@@ -12,8 +12,9 @@ from numpy.testing import assert_allclose
 
 import karatage as kt
 from karatage.correction.gathering import gather_corrections, gather_topics, spread_topics
-from karatage.correction.shrinkage import spread_pairs
+from karatage.correction.shrinkage import KURTOSIS, find_halves, shrink, spread_pairs
 from karatage.data.board import BestGuess
+from karatage.decisions.bias import find_usual_bias
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.correct import correct
 from karatage.decisions.estimators.contract import Guessed
@@ -138,6 +139,25 @@ def test_new_topics_add_the_variance_that_gold_has_between_topics(measure: str) 
     assert 0.9 <= topics.ratio * between.sum() / truth.sum() <= 1.9
 
 
+def test_intervals_contain_the_bias_that_a_pair_shows() -> None:
+    """All documents of one system are graded too high."""
+    own = runs().to_frame().filter(pl.col("system") == "system-05").select("topic", "document")
+    grades = world().judgments.to_frame()
+    high = grades.join(own, on=["topic", "document"], how="semi").with_columns(grade=pl.lit(3, grades["grade"].dtype))
+    judges = kt.read_judgments(pl.concat([high, grades.join(own, on=["topic", "document"], how="anti")]))
+    gold = answer(kt.plan(runs(), judges, MEASURE, budget=400).queue)
+    question = Question.of(MEASURE, claim="these")
+    case = make_case(runs(), judges, gold, question, systems=list(runs().systems), seed=0)
+    fitted = correct(case).corrected
+    found, at = fitted.guess(case), runs().systems.index("system-05")
+    shrunk = shrink(gather_corrections(fitted.sample, case.linear.gain, same_grades=True), find_usual_bias(case))
+    for opinion, bias, tails in ((found.by_gold, shrunk.bias_by_gold, np.inf), (found.usual, shrunk.bias, KURTOSIS)):
+        square = np.maximum(spread_pairs(bias), shrunk.shown)
+        assert (shrunk.shown > spread_pairs(bias))[at].sum() > 2
+        half = find_halves(spread_pairs(shrunk.noise), square, 0.95, tails)
+        assert_allclose(opinion.pairs.variance, (half / 1.959964) ** 2, rtol=1e-4, atol=1e-12)
+
+
 def test_usual_judges_have_narrower_intervals_only_if_they_are_usual() -> None:
     found, _ = guess()
     first, second = found.by_gold.pairs.variance, found.usual.pairs.variance
@@ -154,6 +174,17 @@ def test_fewer_than_five_systems_have_no_guess_of_the_board() -> None:
     names = [name for name in runs().systems if name != "twin"]
     assert ask(systems=names[:4]).guess is None
     assert ask(systems=names[:5]).guess is not None
+
+
+def test_copies_of_a_system_do_not_count() -> None:
+    """Five systems of which two are the same have only four different ones, and the weight of a pair is of others."""
+    names = ["system-01", "system-02", "system-03", "twin", "system-04"]
+    assert ask(systems=names).guess is None
+    with_twin, without = of(ask(systems=[*names, "system-05"])), of(ask(systems=[*names[:3], "system-04", "system-05"]))
+    assert with_twin.mass == pytest.approx(without.mass, rel=0.2)
+    weights = guess()[0].mass
+    upper = weights[np.triu_indices(SYSTEMS, 1)]
+    assert of(ask()).mass == np.median(upper[upper > 0])
 
 
 def test_a_pair_has_the_guess_of_the_board_of_all_runs() -> None:

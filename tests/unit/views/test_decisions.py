@@ -173,8 +173,13 @@ def test_unknown_scores_can_be_drawn(hostile, read_chart):
     board = hostile.board
     lost = np.full(len(board.systems), np.nan)
     odd = replace(board, corrected=replace(board.corrected, low=lost, high=lost, value=lost))
-    rows = [row for row in read_chart(kt.charts.chart_board(odd)).rows("score") if row["by"] == "corrected"]
-    assert {(row["score"], row["low"], row["high"]) for row in rows} == {(None, None, None)}
+    assert {row["by"] for row in read_chart(kt.charts.chart_board(odd)).rows("score")} == {"judges"}
+    found, gone = board.corrected, np.arange(len(lost)) == 0
+    ends = {name: np.where(gone, np.nan, getattr(found, name)) for name in ("value", "low", "high")}
+    one = replace(board, corrected=replace(found, **ends))
+    rows = [row for row in read_chart(kt.charts.chart_board(one)).rows("score") if row["by"] == "corrected"]
+    assert [row["score"] for row in rows if row["system"] == board.systems[0]] == [None]
+    assert len(rows) == len(board.systems)
 
 
 def test_no_name_ends_the_script_of_a_chart_in_html(hostile, tmp_path):

@@ -156,6 +156,14 @@ def test_charts_show_the_guess(make: Callable[[kt.Board], alt.HConcatChart]) -> 
     assert order["bind"]["options"] == ["guess", "judges", "corrected", "name"]
 
 
+def test_only_scores_that_are_known_are_drawn() -> None:
+    chart = chart_board(differences())
+    assert {row["by"] for row in rows_of(chart, "by")} == {"judges"}
+    assert GUESS not in chart.to_json()
+    (order,) = [param for param in json.loads(chart.to_json())["params"] if "bind" in param]
+    assert order["bind"]["options"][0] == "guess"
+
+
 def test_the_forest_has_the_guess_without_p_values() -> None:
     found = frame_forest(board()).filter(by="guess")
     assert found["p"].null_count() == found.height == len(board().systems) - 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karatage.correction.gathering import Sample, gather_corrections, gather_topics, spread_topics
-from karatage.correction.shrinkage import find_halves, shrink, spread_pairs
+from karatage.correction.shrinkage import KURTOSIS, Shrunk, find_halves, shrink, spread_pairs
 from karatage.data.axes import FloatArray
 from karatage.data.estimate import Method, t_quantile
 from karatage.decisions.bias import find_usual_bias
@@ -119,22 +119,24 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
     normal = t_quantile((1 + confidence) / 2, np.inf)
     scale = t_quantile((1 + confidence) / 2, degrees) / normal
 
-    def widen(noise: FloatArray, topics: FloatArray, bias: FloatArray) -> FloatArray:
-        these = find_halves(noise, bias, confidence)  # noise of topics could make it narrower where biases are large
-        return np.maximum(these, find_halves(noise + topics, bias, confidence) * scale)
+    def widen(noise: FloatArray, topics: FloatArray, bias: FloatArray, kurtosis: float = np.inf) -> FloatArray:
+        these = find_halves(noise, bias, confidence, kurtosis)
+        new = find_halves(noise + topics, bias, confidence, kurtosis) * scale
+        return np.maximum(these, new)  # noise of topics could make it narrower where biases are large
 
     levels = None
     if fitted.levels is not None:
         error = widen(np.diag(shrunk.noise), own, np.diag(shrunk.bias_by_gold)) / normal
         levels = Levels(shrunk.value, error**2 + level, np.full(len(error), np.inf))
 
-    def widen_pairs(noise: FloatArray, bias: FloatArray) -> FloatArray:
-        return np.where(found.mass > SAME, widen(spread_pairs(noise), between, spread_pairs(bias)), 0.0)
+    def widen_pairs(guess: Shrunk, bias: FloatArray, kurtosis: float) -> FloatArray:
+        square = np.maximum(spread_pairs(bias), guess.shown)
+        return np.where(found.mass > SAME, widen(spread_pairs(guess.noise), between, square, kurtosis), 0.0)
 
-    def form(method: Method, bias: FloatArray, levels: Levels | None) -> Fitted:
+    def form(method: Method, bias: FloatArray, kurtosis: float, levels: Levels | None) -> Fitted:
         return Fitted(
             method=method,
-            pairs=_form_pairs(shrunk.value, widen_pairs(shrunk.noise, bias) / normal),
+            pairs=_form_pairs(shrunk.value, widen_pairs(shrunk, bias, kurtosis) / normal),
             levels=levels,
             gold_variance=spread_pairs(shrunk.noise),
             gold_items=fitted.gold_items,
@@ -149,12 +151,12 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
     change = 0.0
     if recalled.used:
         without = shrink(found, find_usual_bias(case))
-        whole = widen_pairs(without.noise, without.bias).sum()
-        change = float(widen_pairs(shrunk.noise, shrunk.bias).sum() / whole) - 1 if whole > 0 else 0.0
+        whole = widen_pairs(without, without.bias, KURTOSIS).sum()
+        change = float(widen_pairs(shrunk, shrunk.bias, KURTOSIS).sum() / whole) - 1 if whole > 0 else 0.0
     study = make_study(case, found.unexplained, shrunk.likelihood)
     return Guessed(
-        by_gold=form(GUESS_METHOD, shrunk.bias_by_gold, levels),
-        usual=form(USUAL_METHOD, shrunk.bias, None),
+        by_gold=form(GUESS_METHOD, shrunk.bias_by_gold, np.inf, levels),
+        usual=form(USUAL_METHOD, shrunk.bias, KURTOSIS, None),
         mass=found.mass,
         unit=found.scatter,
         unexplained=found.unexplained,
