@@ -21,7 +21,7 @@ Thin = Callable[[int], int]
 DESIGNS = [(100, "these", False), (200, "new", False), (200, "these", True), (400, "these", False)]
 TOPICS, SEEDS = 40, 20
 BAD = ["biased", "biased, else good", "favoured +.2", "copies", "exaggerating"]
-ELSEWHERE = ["biased", "favoured +.1", "favoured +.3", "family +.2", "random", "shrinking", "perfect"]
+ELSEWHERE = ["biased", "good", "copies", "favoured +.1", "favoured +.3", "family +.2", "random", "shrinking", "perfect"]
 soak = pytest.mark.soak
 LOOKED_AT = [pytest.param(name, marks=[soak] if name in ELSEWHERE else []) for name in WORLDS if name != "inverted"]
 
