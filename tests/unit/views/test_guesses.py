@@ -17,12 +17,14 @@ from karatage.errors import DataError
 from karatage.views.board import (
     chart_board,
     chart_differences,
+    explain_letters,
     frame_forest,
     tabulate_forest,
     tabulate_leaderboard,
     tabulate_verdicts,
     view_board,
 )
+from karatage.views.comparison import ON_AVERAGE
 from karatage.views.marks import CORRECTED, GUESS, JUDGES
 from karatage.views.reading import restore
 from karatage.views.showing import lay_out
@@ -192,6 +194,17 @@ def test_what_each_claims_is_said_once() -> None:
         texts = " ".join(f"{part.background} {part.text}" for part in lay_out(found).sections)
         assert texts.count("not for a pair that was chosen") == 1
     assert gives(board().guess.sentence, f"{1 - board().guess.unexplained:.0%}")
+
+
+def test_a_guess_that_was_asked_for_says_what_its_claims_are() -> None:
+    world = saved_results.larger_world()
+    asked = kt.compare_all(world.runs, world.judgments, saved_results.even_half(), "P@5", correction="guess")
+    assert asked.guess is None
+    assert ON_AVERAGE in explain_letters(asked)
+    found = kt.compare(
+        world.runs, world.judgments, saved_results.even_half(), "P@5", a="system-01", b="system-03", correction="guess"
+    )
+    assert ON_AVERAGE in lay_out(found).sections[0].text
 
 
 @pytest.mark.parametrize("ending", [".md", ".tex"])
