@@ -20,7 +20,7 @@ from tests.statistics.judged_worlds import WORLDS, World, judge, make_world
 Thin = Callable[[int], int]
 DESIGNS = [(100, "these", False), (200, "new", False), (200, "these", True), (400, "these", False)]
 TOPICS, SEEDS = 40, 20
-BAD = ["biased, else good", "favoured +.2", "copies", "exaggerating"]
+BAD = ["biased", "biased, else good", "favoured +.2", "copies", "exaggerating"]
 ELSEWHERE = ["biased", "favoured +.1", "favoured +.3", "family +.2", "random", "shrinking", "perfect"]
 soak = pytest.mark.soak
 LOOKED_AT = [pytest.param(name, marks=[soak] if name in ELSEWHERE else []) for name in WORLDS if name != "inverted"]
@@ -110,8 +110,8 @@ def test_few_claims_have_the_wrong_sign(name: str, thin: Thin) -> None:
 def test_the_guess_is_as_close_to_the_truth_as_the_better_of_both(name: str, thin: Thin) -> None:
     found = answer(name, thin(SEEDS) // 2)
     error = {way: np.mean([np.mean(one.errs(way) ** 2) for one in found]) ** 0.5 for way in found[0].ways}
-    most = error["corrected"] if name == "perfect" else 1.15 * min(error["judges"], error["corrected"])
-    assert error["guess"] <= most
+    better, most = min(error["judges"], error["corrected"]), 1.3 if name in BAD else 1.15
+    assert error["guess"] <= (error["corrected"] if name == "perfect" else most * better)
 
 
 @pytest.mark.parametrize("name", ["favoured +.2", pytest.param("copies", marks=soak)])

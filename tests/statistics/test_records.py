@@ -78,7 +78,13 @@ def test_an_unchanged_judge(record: StudyRecord, thin: Thin) -> None:
     assert stale <= 1
 
 
-@pytest.mark.parametrize("changed", [{"noise": 1.0}, {"shared": 0.9, "taste": 0.7}], ids=["noise", "preferences"])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pytest.param({"noise": 1.0}, id="noise"),
+        pytest.param({"shared": 0.9, "taste": 0.7}, id="preferences", marks=pytest.mark.soak),
+    ],
+)
 def test_a_judge_who_got_worse(record: StudyRecord, changed: dict[str, float], thin: Thin) -> None:
     """Detected or not, intervals cover."""
     found, stale = try_worlds(thin(40), record, **changed)
@@ -86,6 +92,7 @@ def test_a_judge_who_got_worse(record: StudyRecord, changed: dict[str, float], t
     assert stale >= len(found) / 2
 
 
+@pytest.mark.soak
 def test_a_change_that_cannot_be_seen(record: StudyRecord, thin: Thin) -> None:
     """The record has no errors on gold items, so that nothing shows that it is stale."""
     blind = StudyRecord(studies=tuple(replace(study, confusion=((0,),)) for study in record.studies))

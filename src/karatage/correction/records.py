@@ -1,20 +1,16 @@
 """What earlier studies of a judge say about its bias now, and whether the judge or the collection has changed.
 
 Let y be the logarithm of the spread in the study of today, a its usual value for the judge, and y_i its value in an
-earlier study. All y scatter around a with the same distribution, Student's t with the standard deviation `tau`, since a
-judge is not equally biased on two collections. An earlier study gives a likelihood L_i of y_i, which is averaged:
+earlier study. All y scatter around a with the same distribution, Student's t with the scale h, since a judge is
+not equally biased on two collections. An earlier study gives a likelihood L_i of y_i, which is averaged:
 
-    M_i(a) = sum_y t((y - a) / tau) L_i(y),    R(y) = log sum_a t((a - y) / tau) M_1(a) ... M_n(a).
+    M_i(a) = sum_y t((y - a) / h) L_i(y),    R(y) = log sum_a t((a - y) / h) M_1(a) ... M_n(a).
 
 R is added to the log-density of usual judges. Even with many studies it has the width of t: studies that share
 documents are not independent, and cannot make the spread more certain than that.
 """
 
 from __future__ import annotations
-
-import math
-from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,15 +20,7 @@ from karatage.data.axes import FloatArray, LongArray
 SAME_JUDGE = 0.5  # scatter of a judge's spread between studies, as a share of the doubt about usual judges
 CHANCE = 0.001  # of taking an unchanged judge as changed, by one test
 CLEAR, CLEAR_KINDS = 0.2, 0.5  # least differences of shares, in units of their standard deviation
-CLEAR_RATIO = 1.3  # of shares of variance
 LEAST = 5  # items of a gold grade in each study
-
-
-class Shown(NamedTuple):
-    """What a study shows about a judge's errors."""
-
-    counts: LongArray  # (gold, said)
-    unexplained: float  # NaN where it is not known
 
 
 def predict_spread(likelihoods: FloatArray, usual: UsualBias) -> FloatArray:
@@ -66,13 +54,19 @@ def _scatter(usual: UsualBias) -> FloatArray:
     return found
 
 
-def find_change(before: Shown, now: Shown, chance: float = CHANCE) -> str | None:
+def find_change(before: LongArray, now: LongArray, chance: float = CHANCE) -> str | None:
     """How the judge or the collection differs from an earlier study, if it clearly does.
 
-    Each of three tests has this `chance` to find a difference where there is none.
+    Each of two tests has this `chance` to find a difference where there is none. They compare all that gold items show,
+    so also the share of the gains' variance that the judge's grades leave.
+
+    Args:
+        before: (gold, said) numbers of gold items.
+        now: The same today.
+        chance: Of a false alarm.
     """
-    size = max(len(before.counts), len(now.counts))
-    old, new = (np.pad(shown.counts, (0, size - len(shown.counts))) for shown in (before, now))
+    size = max(len(before), len(now))
+    old, new = (np.pad(counts, (0, size - len(counts))) for counts in (before, now))
     if not (old.sum() and new.sum()):
         return None
     rows = (old.sum(axis=1) >= LEAST) & (new.sum(axis=1) >= LEAST)
@@ -82,15 +76,6 @@ def find_change(before: Shown, now: Shown, chance: float = CHANCE) -> str | None
     if _differ(np.stack([old.sum(axis=1), new.sum(axis=1)])[None], CLEAR_KINDS, chance):
         grade = [float(np.arange(size) @ counts.sum(axis=1)) / float(counts.sum()) for counts in (old, new)]
         return f"gold has other grades (mean {grade[0]:.2f} then, {grade[1]:.2f} now)"
-    if math.isnan(now.unexplained):
-        return None
-    ratio = abs(math.log(max(now.unexplained, 0.01) / max(before.unexplained, 0.01)))
-    error = math.sqrt(2 / float(old.sum()) + 2 / float(new.sum()))
-    if ratio > max(math.log(CLEAR_RATIO), NormalDist().inv_cdf(1 - chance / 2) * error):
-        return (
-            f"the judge's grades left {before.unexplained:.0%} of the variance of gold's gains then, and "
-            f"{now.unexplained:.0%} now"
-        )
     return None
 
 

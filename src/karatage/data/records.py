@@ -24,7 +24,7 @@ class Study:
     """What one study with gold showed about a judge, or about judges merged in one way."""
 
     judge: str  # judge:NAME, or a merge with the number of judges and a hash of their names
-    collection: str  # a hash of its topics and of the documents that systems ranked first
+    collection: str  # a hash of its judged topics and of the documents that systems ranked first
     measure: str
     gains: tuple[float, ...]  # of the first grades: the bias is known for measures with these gains
     date: str  # YYYY-MM-DD

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from karatage.approaches.registry import JUDGE
-from karatage.correction.records import CHANCE, Shown, find_change, find_median, judge_spread, predict_spread
+from karatage.correction.records import CHANCE, find_change, find_median, judge_spread, predict_spread
 from karatage.correction.shrinkage import UsualBias
 from karatage.data.axes import FloatArray, LongArray
 from karatage.data.note import Note
@@ -52,12 +51,12 @@ def name_panel(judges: Sequence[str]) -> str:
     return f" of {len(judges)} judges {hashlib.sha256(names).hexdigest()[:DIGITS]}"
 
 
-def name_collection(runs: Runs) -> str:
-    """A hash of the topics and of the documents that any system ranked first; names of systems do not count."""
+def name_collection(runs: Runs, topics: Collection[str]) -> str:
+    """A hash of these topics and of the documents that any system ranked first; names of systems do not count."""
     lines: set[str] = set()
     names = runs.documents
     for t, topic in enumerate(runs.topics):
-        for low, high in runs.bounds[t]:
+        for low, high in runs.bounds[t] if topic in topics else ():
             listed = names.gather(runs.listed[low : min(high, low + FIRST)]).to_list()
             lines |= {json.dumps([topic, document]) for document in listed}
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:DIGITS]
@@ -81,7 +80,7 @@ def make_study(case: Case, unexplained: float, likelihood: FloatArray) -> Study:
     )
 
 
-def recall_judge(case: Case, unexplained: float, usual: UsualBias) -> Recalled:
+def recall_judge(case: Case, usual: UsualBias) -> Recalled:
     """Earlier studies of the judges, as far as the judges and the collection are still like them."""
     record = case.material.record
     if record is None:
@@ -94,7 +93,7 @@ def recall_judge(case: Case, unexplained: float, usual: UsualBias) -> Recalled:
     alike = [study for study in own if study.gains == gains and study.collection != collection]
     if not alike:
         return Recalled(usual, notes=(tell("record-other", judge=shorten(name), measure=str(case.question.parsed)),))
-    kept, changes = choose_studies(alike, Shown(_count_errors(case), unexplained))
+    kept, changes = choose_studies(alike, _count_errors(case))
     counts = {"stale": len(alike) - len(kept), "studies": len(alike)}
     stale = tell.when(changes, "record-stale", judge=shorten(name), **counts, reason=_name_most(changes))
     if not kept:
@@ -103,14 +102,14 @@ def recall_judge(case: Case, unexplained: float, usual: UsualBias) -> Recalled:
     return Recalled(replace(usual, record=tuple(found.tolist())), tuple(kept), stale)
 
 
-def choose_studies(studies: Sequence[Study], now: Shown) -> tuple[list[Study], list[str]]:
+def choose_studies(studies: Sequence[Study], now: LongArray) -> tuple[list[Study], list[str]]:
     """The studies that the judge and the collection of today are like, and how they differ from the others.
 
     Each study is compared with today, at a level for all of them, and then those that are left together, which shows
     smaller changes.
     """
     chance = CHANCE / len(studies)
-    reason = {study.key: find_change(Shown(study.counts, study.unexplained), now, chance) for study in studies}
+    reason = {study.key: find_change(study.counts, now, chance) for study in studies}
     kept = [study for study in studies if reason[study.key] is None]
     changes = [told for told in reason.values() if told is not None]
     if len(kept) > 1:
@@ -120,14 +119,13 @@ def choose_studies(studies: Sequence[Study], now: Shown) -> tuple[list[Study], l
     return kept, changes
 
 
-def pool_studies(studies: Sequence[Study]) -> Shown:
-    """All studies as one."""
+def pool_studies(studies: Sequence[Study]) -> LongArray:
+    """The (gold, said) numbers of gold items of all studies."""
     size = max(len(study.confusion) for study in studies)
     counts: LongArray = np.zeros((size, size), np.int64)
     for study in studies:
         counts[: len(study.confusion), : len(study.confusion)] += study.counts
-    labels = [study.labels for study in studies]
-    return Shown(counts, float(np.average([study.unexplained for study in studies], weights=labels)))
+    return counts
 
 
 def review_judges(
@@ -153,7 +151,7 @@ def review_judges(
             change = None
             if name in confusion and process.startswith(JUDGE) and confusion[name].sum():
                 accuracy = _share_right(confusion[name])
-                kept, changes = choose_studies(alike, Shown(confusion[name], math.nan))
+                kept, changes = choose_studies(alike, confusion[name])
                 change = None if kept else _name_most(changes)
             found.append(_review(process, alike, accuracy, change))
     return tuple(found)
@@ -161,17 +159,17 @@ def review_judges(
 
 def _review(process: str, studies: Sequence[Study], accuracy: float | None, change: str | None) -> Remembered:
     usual = load_usual_biases()[name_family(np.array(studies[0].gains))]
-    dates, pooled = sorted(study.date for study in studies), pool_studies(studies)
+    dates, labels = sorted(study.date for study in studies), [study.labels for study in studies]
     return Remembered(
         judge=process,
         measure=max(studies, key=lambda study: study.date).measure,
         studies=len(studies),
-        labels=sum(study.labels for study in studies),
+        labels=sum(labels),
         first=dates[0],
         last=dates[-1],
-        accuracy=_share_right(pooled.counts),
+        accuracy=_share_right(pool_studies(studies)),
         accuracy_now=accuracy,
-        unexplained=pooled.unexplained,
+        unexplained=float(np.average([study.unexplained for study in studies], weights=labels)),
         bias=find_median(judge_spread(np.array([study.likelihood for study in studies]), usual)),
         change=change,
     )
@@ -218,7 +216,8 @@ def _name_most(changes: Sequence[str]) -> str:
 
 
 def _name_collection(case: Case) -> str:
-    return case.material.kept.once("collection", lambda: name_collection(case.material.runs))
+    topics = frozenset(case.topic_names)
+    return case.material.kept.once(("collection", topics), lambda: name_collection(case.material.runs, topics))
 
 
 def _list_gains(case: Case) -> tuple[float, ...]:

@@ -68,6 +68,25 @@ def test_gaps_and_masses_are_those_of_all_gold(bias, collection, measure):
             assert found.mass[a, b] == pytest.approx(apart / 5 / len(shown))
 
 
+def test_what_grades_leave_unexplained_is_measured_on_documents_that_matter(bias, collection):
+    """Against gold's variance within grades; expectations come from other topics, so a little more is left."""
+    world = bias.make_world(collection, "model2_x")
+    found, _ = bias.gather_all(world, "P(rel=2)@5")
+    ranked = [[set(row[s].tolist()) for s in range(len(found.judged))] for row in world.show("P(rel=2)@5")]
+    matters = [
+        (world.topics[t], collection.runs.documents[d])
+        for t, shown in enumerate(ranked)
+        for d in set.union(*shown) - set.intersection(*shown)
+    ]
+    items = pl.DataFrame(matters, schema=["topic", "document"], orient="row")
+    gold = items.join(world.gold, on=["topic", "document"], how="left").fill_null(0)
+    said = items.join(world.judgments.to_frame(), on=["topic", "document"], how="left")["grade"].fill_null(-1)
+    gain = gold["grade"].to_numpy() >= 2
+    within = sum(gain[said == g].var() * (said == g).sum() for g in said.unique()) / len(gain)
+    assert found.scatter == pytest.approx(gain.std(ddof=1), rel=0.01)
+    assert within / gain.var() < found.unexplained < 1.15 * within / gain.var()
+
+
 def test_the_likelihood_is_the_normal_density(bias, collection):
     """Computed again in differences to the first system."""
     found, _ = bias.gather_all(bias.make_world(collection, "binary_x(0=0,1=2)"), "DCG@5")

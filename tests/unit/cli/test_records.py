@@ -1,6 +1,7 @@
 """`--record` and `--update-record`."""
 
 import json
+import shutil
 
 import pytest
 
@@ -9,22 +10,25 @@ from karatage.errors import OptionError
 from karatage.io.records import read_studies
 from tests.invoking import invoke
 from tests.notes import gives
-from tests.unit.decisions.test_records import MEASURE, draw_gold, make_world
+from tests.unit.decisions.test_records import fill_queue, make_world
 
 
-@pytest.fixture
-def home(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def originals(tmp_path_factory):
     """Two collections as files."""
+    folder = tmp_path_factory.mktemp("originals")
     for seed in (1, 2):
         world = make_world(seed)
         for system in world.runs.systems:
-            kt.write_run(world.runs, system, tmp_path / f"runs-{seed}" / f"{system}.run")
-        kt.write_judgments(world.judgments, tmp_path / f"judged-{seed}.csv")
-        gold = draw_gold(seed)
-        queue = kt.plan(world.runs, world.judgments, MEASURE, budget=150, seed=seed).queue.drop("grade")
-        queue.join(gold.to_frame().select("topic", "document", "grade"), on=["topic", "document"]).write_csv(
-            tmp_path / f"gold-{seed}.csv"
-        )
+            kt.write_run(world.runs, system, folder / f"runs-{seed}" / f"{system}.run")
+        kt.write_judgments(world.judgments, folder / f"judged-{seed}.csv")
+        fill_queue(seed).write_csv(folder / f"gold-{seed}.csv")
+    return folder
+
+
+@pytest.fixture
+def home(originals, tmp_path, monkeypatch):
+    shutil.copytree(originals, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

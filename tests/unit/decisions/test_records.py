@@ -9,7 +9,7 @@ import pytest
 
 import karatage as kt
 from karatage.data.records import StudyRecord
-from karatage.decisions.records import name_collection, name_judge
+from karatage.decisions.records import choose_studies, name_collection, name_judge
 from tests.notes import has_note, list_facts
 
 JUDGES = (kt.simulation.JudgeProfile("llm@1", noise=0.4),)
@@ -23,9 +23,24 @@ def make_world(seed=1):
 
 
 @cache
-def draw_gold(seed=1, labels=150, measure=MEASURE):
+def fill_queue(seed=1, labels=150, measure=MEASURE):
+    """A queue with gold's grades."""
     world = make_world(seed)
     queue = kt.plan(world.runs, world.judgments, measure, budget=labels, seed=seed).queue.drop("grade")
+    grades = world.gold.to_frame().select("topic", "document", "grade")
+    return queue.join(grades, on=["topic", "document"], how="left")
+
+
+@cache
+def draw_gold(seed=1, labels=150, measure=MEASURE):
+    return kt.read_gold(fill_queue(seed, labels, measure))
+
+
+def fill_half(topics):
+    """Gold drawn from some topics."""
+    world = make_world()
+    judged = world.judgments.only_topics(topics)
+    queue = kt.plan(world.runs, judged, MEASURE, budget=100, seed=1, claim="these").queue.drop("grade")
     grades = world.gold.to_frame().select("topic", "document", "grade")
     return kt.read_gold(queue.join(grades, on=["topic", "document"], how="left"))
 
@@ -139,18 +154,20 @@ def test_a_study_is_not_saved_with_the_result():
 
 
 def test_copies_and_few_systems_give_no_study():
-    world = make_world()
-    copy = kt.read_gold(
-        draw_gold()
-        .to_frame()
-        .drop("grade", "judge", strict=False)
-        .join(world.judgments.to_frame().select("topic", "document", "grade"), on=["topic", "document"], how="left")
-    )
-    found = kt.compare_all(world.runs, world.judgments, copy, MEASURE, resamples=100)
-    assert found.alarm is not None or found.corrected is None
-    assert found.study is None
-    few = rank(systems=["s0", "s1", "s2"])
-    assert few.study is None
+    """Of gold that is the grades of one of three judges, whose vote it would correct."""
+    judges = [kt.simulation.JudgeProfile(f"j{k}", noise=0.6) for k in range(3)]
+    world = kt.simulation.simulate_collection(systems=8, topics=15, depth=15, judges=judges, rng=3)
+    queue = kt.plan(world.runs, world.judgments, MEASURE, budget=150).queue.drop("grade")
+    for grades, given in ((world.judgments.to_frame().filter(judge="j1"), False), (world.gold.to_frame(), True)):
+        own = grades.select("topic", "document", "grade")
+        gold = kt.read_gold(queue.join(own, on=["topic", "document"], how="left"))
+        found = kt.compare_all(world.runs, world.judgments, gold, MEASURE, resamples=100)
+        pair = kt.compare(world.runs, world.judgments, gold, MEASURE, a=world.runs.systems[0], b=world.runs.systems[1])
+        assert found.guess is not None
+        assert (found.alarm is None) == given
+        assert (found.study is not None) == given
+        assert (pair.study is not None) == given
+    assert rank(systems=["s0", "s1", "s2"]).study is None
     assert kt.compare_all(world.runs, world.judgments, None, MEASURE).study is None
 
 
@@ -167,9 +184,34 @@ def test_names_of_systems_and_late_ranks_are_not_in_the_fingerprint():
     runs = kt.read_runs(frame)
     renamed = kt.read_runs(frame.with_columns(pl.col("system") + "x"))
     cut = kt.read_runs(frame.filter(pl.col("score") > 8))
-    assert name_collection(runs) == name_collection(renamed) == name_collection(cut)
-    assert name_collection(kt.read_runs(frame.with_columns(pl.col("topic") + "0"))) != name_collection(runs)
-    assert name_collection(kt.read_runs(frame.filter(pl.col("score") > 15))) != name_collection(runs)
+    own = name_collection(runs, "12")
+    assert own == name_collection(renamed, "12") == name_collection(cut, "12")
+    assert own != name_collection(runs, "1") != name_collection(runs, "2")
+    assert name_collection(kt.read_runs(frame.filter(pl.col("score") > 15)), "12") != own
+
+
+def test_other_judged_topics_of_the_same_runs_are_another_study():
+    world, record, found = make_world(), None, []
+    for k in (0, 1):
+        topics = world.judgments.topics[k::2]
+        judged = world.judgments.only_topics(topics)
+        gold, options = fill_half(topics), {"claim": "these", "resamples": 100}
+        found.append(kt.compare_all(world.runs, judged, gold, MEASURE, record=record, **options))
+        record = StudyRecord(studies=(found[0].study,))
+    assert has_note(found[1], "decisions.record-used", studies=1)
+    assert len({board.study.collection for board in (*found, rank())}) == 3
+
+
+def test_many_studies_show_a_change_that_none_shows_alone():
+    """One in six items with another grade, in twenty studies of 90 items."""
+    before = ((50, 10), (10, 20))
+    studies = [
+        replace(study, confusion=before, collection=f"c{k}") for k, study in enumerate(make_record().studies * 7)
+    ]
+    now = np.array([[78, 42], [25, 35]])
+    assert choose_studies(studies[:1], now) == (studies[:1], [])
+    kept, changes = choose_studies(studies, now)
+    assert (kept, len(changes)) == ([], 21)
 
 
 def test_an_audit_shows_the_record_and_what_changed():

@@ -102,7 +102,7 @@ def guess_from(case: Case, sample: Sample, fitted: Fitted) -> Guessed | None:
     if found is None:
         return None
     found = replace(found, noise=found.noise + _center(fitted.erring_variance, len(found.noise)))
-    recalled = recall_judge(case, found.unexplained, find_usual_bias(case))
+    recalled = recall_judge(case, find_usual_bias(case))
     shrunk = shrink(found, recalled.usual)
     between, own, degrees = np.zeros_like(shrunk.noise), np.zeros(len(shrunk.noise)), np.inf
     level = _measure_level(sample)
