@@ -119,7 +119,7 @@ def test_pairs_of_the_favoured_system_are_seldom_claimed_wrongly(name: str, thin
     """The promise is about the average pair; gold still shows what judges do to these."""
     found = answer(name, thin(SEEDS) // 2)
     assert np.mean([one.covers("guess")[one.favoured].mean() for one in found]) >= 0.8
-    assert np.mean([one.wrong("guess")[one.favoured].mean() for one in found]) <= 0.02
+    assert np.mean([one.wrong("guess")[one.favoured].mean() for one in found]) <= 0.03
 
 
 @pytest.mark.parametrize("design", DESIGNS)

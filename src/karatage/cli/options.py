@@ -282,7 +282,7 @@ class Recorded:
         if study is None:
             told = (
                 f"no study was added to {path}, as the judges' bias was not measured: this needs gold on single "
-                "documents, runs of five systems or more, and a measure that is a weighted sum"
+                "documents, not copied from a judge, runs of five systems or more, and a measure that is a weighted sum"
             )
         else:
             own = add_studies(self.record, study).select(study.judge)

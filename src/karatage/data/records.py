@@ -16,6 +16,7 @@ from karatage.text import shorten
 
 GRID: Final[FloatArray] = np.geomspace(0.002, 1.5, 67)  # of spreads, as shares of the standard deviation of gains
 freeze(GRID)
+MOST: Final = 10**12  # labels, so that sums over studies are exact
 GRADES: Final = 5  # from 0, whose gains tell measures apart
 
 
@@ -48,11 +49,11 @@ class Study:
             raise DataError(f"gains has {len(self.gains)} entries, not {GRADES}")
         require_numbers("gains", self.gains)
         require_ordered("gains", self.gains[:-1], self.gains[1:], self.gains[1:])
-        require_numbers("labels, topics or systems", (self.labels, self.topics, self.systems), 1)
+        require_numbers("labels, topics or systems", (self.labels, self.topics, self.systems), 1, MOST)
         require_numbers("unexplained", self.unexplained, 0, 1)
         if len({len(self.confusion), *map(len, self.confusion)}) != 1 or not self.confusion:
             raise DataError("confusion does not have one row and one column for each grade")
-        items = int(self.counts.sum())
+        items = sum(map(sum, self.confusion))
         if items > self.labels:
             raise DataError(f"confusion has {items:,} items, and there are {self.labels:,} labels")
         if len(self.likelihood) != len(GRID):

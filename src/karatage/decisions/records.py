@@ -53,12 +53,12 @@ def name_panel(judges: Sequence[str]) -> str:
 
 def name_collection(runs: Runs, topics: Collection[str]) -> str:
     """A hash of these topics and of the documents that any system ranked first; names of systems do not count."""
-    lines: set[str] = set()
-    names = runs.documents
+    lines: list[str] = []
     for t, topic in enumerate(runs.topics):
-        for low, high in runs.bounds[t] if topic in topics else ():
-            listed = names.gather(runs.listed[low : min(high, low + FIRST)]).to_list()
-            lines |= {json.dumps([topic, document]) for document in listed}
+        if topic in topics:
+            first = [runs.listed[low : min(high, low + FIRST)] for low, high in runs.bounds[t]]
+            documents = runs.documents.gather(np.unique(np.concatenate(first))).to_list()
+            lines += (json.dumps([topic, document]) for document in documents)
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:DIGITS]
 
 

@@ -115,6 +115,18 @@ def test_the_noise_is_expected_over_even_draws() -> None:
     require_noise(items, draw_evenly(items, 70), np.full(len(items.gold), 70 / len(items.gold)))
 
 
+def test_other_chances_follow_a_power_of_the_size() -> None:
+    """Documents that were drawn have their own chance, others that of the regression over these."""
+    items, rng = make_items(), np.random.default_rng(8)
+    size = choose_sizes(items.weight)
+    chosen = np.sort(rng.choice(np.flatnonzero(size), 50, replace=False))
+    own = np.clip(0.4 * (size[chosen] / size.max()) ** 0.6 * rng.uniform(0.7, 1.4, 50), 0, 0.9)
+    power, constant = np.polyfit(np.log(size[chosen]), np.log(own), 1)
+    pi = np.where(size > 0, np.exp(constant) * np.maximum(size, 1e-300) ** power, 1.0)
+    pi[chosen] = own
+    require_noise(items, draw(items, own, chosen), pi)
+
+
 def require_noise(items: Items, sample: Sample, pi: FloatArray) -> None:
     residual, drawn = sample.found.residual, sample.drawn
     random = drawn.pi < 1

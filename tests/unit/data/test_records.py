@@ -77,6 +77,8 @@ def test_a_key_is_judge_collection_and_gains():
         ("gains", BINARY[1:]),
         ("gains", (0.0, 1.0, 0.5, 1.0, 1.0)),
         ("labels", 99),
+        ("labels", 2**62),
+        ("confusion", ((2**62, 2**62), (2**62, 2**62))),
         ("systems", 0),
         ("unexplained", 1.5),
         ("confusion", ()),

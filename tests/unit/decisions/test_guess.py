@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import t
 
 import karatage as kt
 from karatage.correction.gathering import gather_corrections, gather_topics, spread_topics
@@ -137,6 +138,12 @@ def test_new_topics_add_the_variance_that_gold_has_between_topics(measure: str) 
     scores = kt.score(runs(), world().gold, measure).value[0]
     truth = (scores[:, :, None] - scores[:, None, :]).var(axis=0, ddof=1) / count
     assert 0.9 <= topics.ratio * between.sum() / truth.sum() <= 1.9
+    shrunk = shrink(corrections, find_usual_bias(case))
+    for opinion, bias, tails in ((found.by_gold, shrunk.bias_by_gold, np.inf), (found.usual, shrunk.bias, KURTOSIS)):
+        square, noise = np.maximum(spread_pairs(bias), shrunk.shown), spread_pairs(shrunk.noise)
+        wider = find_halves(noise + topics.ratio * between, square, 0.95, tails) * t.ppf(0.975, count - 1) / 1.959964
+        half = np.maximum(find_halves(noise, square, 0.95, tails), wider)
+        assert_allclose(opinion.pairs.variance, (half / 1.959964) ** 2, rtol=1e-4, atol=1e-12)
 
 
 def test_intervals_contain_the_bias_that_a_pair_shows() -> None:
