@@ -142,7 +142,8 @@ def explain_letters(board: Board) -> str:
     if board.corrected_pairs is not None and board.corrected_pairs.doubted.any():
         shared += ", or gold contradicts the correction of their difference"
     if board.guess is None:
-        return f"{shared}."
+        asked = board.corrected is not None and board.corrected.method.on_average
+        return f"{shared}. {ON_AVERAGE}" if asked else f"{shared}."
     return (
         f"The order and the intervals are those of the best guess. {ON_AVERAGE} Claims about a chosen pair use "
         f"corrected differences, and so do the letters. {shared}."

@@ -138,8 +138,10 @@ def explain_correction(found: Comparison | Board) -> Iterator[str]:
 
 def _explain_guess(found: Comparison) -> Iterator[str]:
     """What rows of the best guess claim."""
-    if any(opinion.method.on_average for opinion in found.opinions):
+    if any(opinion.method.on_average for opinion in found.others):
         yield f"The claim uses the corrected difference. {ON_AVERAGE} {USUAL}"
+    elif found.corrected is not None and found.corrected.method.on_average:
+        yield ON_AVERAGE
 
 
 @shows(PairedTest)

@@ -103,6 +103,18 @@ def test_the_bound_of_a_pair_is_for_the_documents_of_one_system_only():
     assert found[TYPICAL]["bound"] == pytest.approx(alone * np.median(every))
 
 
+def test_the_range_of_gains_and_the_weights_of_ranks_count():
+    topics, (a, b) = world().runs.topics, (PAIR["a"], PAIR["b"])
+    frame = world().runs.to_frame().filter(pl.col("rank") <= 5).with_columns(weight=1 / (pl.col("rank") + 1).log(2))
+    weight = {name: frame.filter(system=name).select("topic", "document", "weight") for name in (a, b)}
+    both = weight[a].join(weight[b], on=["topic", "document"], how="full", coalesce=True).fill_null(0)
+    mass = (both["weight"] - both["weight_right"]).abs().sum() / len(topics)
+    top = max(world().judgments.grade)
+    alone = load_usual_biases()["graded"].bound_error(0.95)
+    found = list_facts(kt.compare(world().runs, world().judgments, None, "DCG@5", **PAIR))
+    assert found[OF_PAIR]["bound"] == pytest.approx(alone * top * mass)
+
+
 def test_gains_and_confidence_count():
     def bound(**options):
         return list_facts(kt.compare(world().runs, world().judgments, None, **PAIR, **options))[OF_PAIR]["bound"]

@@ -17,8 +17,8 @@ from karatage.correction.shrinkage import KURTOSIS, find_halves, shrink, spread_
 from karatage.data.board import BestGuess
 from karatage.decisions.bias import find_usual_bias
 from karatage.decisions.case import Case, make_case
-from karatage.decisions.correct import correct
-from karatage.decisions.estimators.contract import Guessed
+from karatage.decisions.correct import Choice, correct
+from karatage.decisions.estimators.contract import Doubt, Guessed
 from karatage.decisions.estimators.guess import _center
 from karatage.decisions.question import Question
 
@@ -181,6 +181,23 @@ def test_fewer_than_five_systems_have_no_guess_of_the_board() -> None:
     names = [name for name in runs().systems if name != "twin"]
     assert ask(systems=names[:4]).guess is None
     assert ask(systems=names[:5]).guess is not None
+
+
+def test_where_gold_contradicts_the_correction_the_guess_separates_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = list(runs().systems)
+    a, b = names.index("system-01"), names.index("system-05")
+    apart = np.zeros((SYSTEMS, SYSTEMS), bool)
+    apart[a, b] = apart[b, a] = True
+    monkeypatch.setattr(Choice, "doubt_board", lambda _: Doubt(apart))
+    board = ask()
+    for pairs in (of(board).pairs, of(board).usual, board.corrected_pairs):
+        (at,) = np.flatnonzero(pairs.doubted)
+        assert {board.systems[board.a[at]], board.systems[board.b[at]]} == {"system-01", "system-05"}
+        assert not pairs.claimed[at]
+    monkeypatch.setattr(Choice, "doubt_board", lambda _: Doubt(apart, alarm="gold is a copy"))
+    board = ask()
+    assert of(board).pairs.doubted.all()
+    assert of(board).pairs.count == of(board).usual.count == 0
 
 
 def test_copies_of_a_system_do_not_count() -> None:

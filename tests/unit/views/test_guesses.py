@@ -17,12 +17,14 @@ from karatage.errors import DataError
 from karatage.views.board import (
     chart_board,
     chart_differences,
+    explain_letters,
     frame_forest,
     tabulate_forest,
     tabulate_leaderboard,
     tabulate_verdicts,
     view_board,
 )
+from karatage.views.comparison import ON_AVERAGE
 from karatage.views.marks import CORRECTED, GUESS, JUDGES
 from karatage.views.reading import restore
 from karatage.views.showing import lay_out
@@ -101,7 +103,8 @@ def test_corrected_ranks_follow_corrected_differences_where_scores_are_not_shown
 
 
 def test_pairs_have_the_guess_with_both_intervals() -> None:
-    found, guess = board().pairs(), board().guess
+    claimed = claim(board(), (True, False, True), (True, True))
+    found, guess = claimed.pairs(), claimed.guess
     columns = ["guess_difference", "guess_low", "guess_high", "guess_better", "usual_low", "usual_high"]
     assert found.columns[-len(columns) :] == columns
     assert found["guess_difference"].to_list() == guess.pairs.value.tolist()
@@ -109,6 +112,8 @@ def test_pairs_have_the_guess_with_both_intervals() -> None:
     for row in found.iter_rows(named=True):
         better = row["b"] if row["guess_low"] > 0 else row["a"] if row["guess_high"] < 0 else None
         assert row["guess_better"] == better
+    assert found["guess_better"].count() == 2
+    assert found["corrected_better"].count() == 0
 
 
 def test_verdicts_count_both_intervals() -> None:
@@ -176,6 +181,8 @@ def test_the_forest_has_the_guess_without_p_values() -> None:
 def test_a_pair_shows_the_guess_in_a_colour_of_its_own() -> None:
     rows = rows_of(kt.charts.chart_comparison(pair()), "kind")
     assert [row["kind"] for row in rows] == ["judges", "corrected", "guess", "guess"]
+    others = rows_of(kt.charts.chart_comparison(saved_results.by_figures()), "kind")
+    assert [row["kind"] for row in others] == ["judges", *["corrected"] * (len(others) - 1)]
     decisive = pair().to_frame().filter("decisive")["opinion"].to_list()
     assert decisive == [pair().corrected.way]
 
@@ -192,6 +199,17 @@ def test_what_each_claims_is_said_once() -> None:
         texts = " ".join(f"{part.background} {part.text}" for part in lay_out(found).sections)
         assert texts.count("not for a pair that was chosen") == 1
     assert gives(board().guess.sentence, f"{1 - board().guess.unexplained:.0%}")
+
+
+def test_a_guess_that_was_asked_for_says_what_its_claims_are() -> None:
+    world = saved_results.larger_world()
+    asked = kt.compare_all(world.runs, world.judgments, saved_results.even_half(), "P@5", correction="guess")
+    assert asked.guess is None
+    assert ON_AVERAGE in explain_letters(asked)
+    found = kt.compare(
+        world.runs, world.judgments, saved_results.even_half(), "P@5", a="system-01", b="system-03", correction="guess"
+    )
+    assert ON_AVERAGE in lay_out(found).sections[0].text
 
 
 @pytest.mark.parametrize("ending", [".md", ".tex"])
