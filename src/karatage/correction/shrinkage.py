@@ -25,7 +25,8 @@ from karatage.data.records import GRID as GRID
 
 FIRM, LOOSE = (0.3, 0.25), (0.5, 0.5)  # doubts of slope and of steps, where judges use gold's grades, and elsewhere
 CAUTION = 0.5  # standard deviations of the log spread by which the guess trusts the judges more than its mean says
-ALLOWED = 1.0, 0.5  # standard errors by which the board's bias may exceed that of the usual judges, and of gold alone
+ENOUGH = 20.0  # labels for a typical pair, below which the guess trusts the judges more
+ALLOWED = 0.5  # standard errors by which the board's bias may exceed that of the model
 CLEAR = 2.0  # standard errors by which a corrected difference may be off the guess before the pair's own bias counts
 KURTOSIS = 10.0  # of usual judges' biases over the pairs of a board, at most; of 21 judges the largest was 8.6
 RIDGE = 1e-12
@@ -142,18 +143,18 @@ class Shrunk:
 def shrink(found: Corrections, usual: UsualBias) -> Shrunk:
     """Guess all systems' scores, with the bias of usual judges as the prior of the spread."""
     contrasts = _contrast_all(found)
-    basis, gap, fixed, noise, shape = contrasts
+    basis, gap, fixed, items, noise, shape = contrasts
     likelihood = _weigh_spreads(contrasts, found.scatter)
     spread = _weigh(likelihood + usual.weigh(found.unexplained), found.scatter)
     by_gold = _weigh(likelihood + np.log(GRID), found.scatter)  # no spread is likelier than another beforehand
-    chosen = math.exp(spread.log_mean - CAUTION * spread.log_deviation)
-    prior = fixed + chosen**2 * shape
+    informed = min(1.0, count_labels(found) / ENOUGH)
+    chosen = math.exp(spread.log_mean - (CAUTION + 1 - informed) * spread.log_deviation)
+    prior = items + informed**2 * (fixed - items) + chosen**2 * shape
     pull = np.asarray(np.linalg.solve(_add_ridge(prior + noise), prior).T, float)
     left = np.eye(len(pull)) - pull
     moved = _multiply(_multiply(pull, noise), pull.T)
     biases = [
-        _bound_bias(left, fixed + square * shape, noise, gap, allowed)
-        for square, allowed in zip((spread.square, by_gold.quantile(0.5) ** 2), ALLOWED, strict=True)
+        _bound_bias(left, fixed + square * shape, noise, gap) for square in (spread.square, by_gold.quantile(0.5) ** 2)
     ]
     value = found.judged + _multiply(basis.T, _multiply(pull, gap[:, None]))[:, 0]
     off, unsure = found.corrected - value, _multiply(_multiply(left, noise), left.T)
@@ -176,6 +177,7 @@ class _Contrasts(NamedTuple):
     basis: FloatArray  # (contrast, system)
     gap: FloatArray  # (contrast,) from the judges' scores to corrected ones
     fixed: FloatArray  # (contrast, contrast) covariance of the gap that is no bias of systems
+    items: FloatArray  # (contrast, contrast) the part of it that is due to errors of single documents
     noise: FloatArray  # (contrast, contrast) its covariance by the draw of gold
     shape: FloatArray  # (contrast, contrast) its covariance by biases with a spread of 1
 
@@ -189,9 +191,18 @@ def _contrast_all(found: Corrections) -> _Contrasts:
     slope_doubt, step_doubt = FIRM if found.same_grades else LOOSE
     judged = _multiply(basis, found.judged[:, None])[:, 0]
     steps = _multiply(basis, found.steps.T) * (2 * step_doubt * found.scatter)
-    fixed = project(found.items) + _multiply(steps, steps.T) + slope_doubt**2 * np.outer(judged, judged)
+    items = project(found.items)
+    fixed = items + _multiply(steps, steps.T) + slope_doubt**2 * np.outer(judged, judged)
     gap = _multiply(basis, (found.corrected - found.judged)[:, None])[:, 0]
-    return _Contrasts(basis, gap, fixed, project(found.noise), _keep_positive(project(-0.5 * found.mass**2)))
+    return _Contrasts(basis, gap, fixed, items, project(found.noise), _keep_positive(project(-0.5 * found.mass**2)))
+
+
+def count_labels(found: Corrections) -> float:
+    """How many labels, drawn for a pair alone, would leave it the noise that pairs have on average."""
+    noise = float(spread_pairs(found.noise).sum())
+    if noise <= 0:
+        return math.inf
+    return found.unexplained * found.scatter**2 * float((found.mass**2).sum()) / noise
 
 
 def measure_likelihood(found: Corrections) -> FloatArray:
@@ -200,7 +211,7 @@ def measure_likelihood(found: Corrections) -> FloatArray:
 
 
 def _weigh_spreads(found: _Contrasts, scatter: float) -> FloatArray:
-    _, gap, fixed, noise, shape = found
+    _, gap, fixed, _, noise, shape = found
     factor = np.linalg.cholesky(_add_ridge(fixed + noise))
     half = np.linalg.solve(factor, shape)
     ratio, axis = np.linalg.eigh(np.linalg.solve(factor, half.T))
@@ -215,18 +226,18 @@ def _weigh(density: FloatArray, scatter: float) -> Spread:
     return Spread(chance=chance / chance.sum(), scatter=scatter)
 
 
-def _bound_bias(left: FloatArray, prior: FloatArray, noise: FloatArray, gap: FloatArray, allowed: float) -> FloatArray:
+def _bound_bias(left: FloatArray, prior: FloatArray, noise: FloatArray, gap: FloatArray) -> FloatArray:
     """The mean product of biases that the pull leaves: the model's, or more if the board shows more.
 
     The sum of squared biases over all pairs is estimated without bias by the squared gaps that are left, minus their
-    noise. `allowed` standard errors of it are taken as chance.
+    noise. `ALLOWED` standard errors of it are taken as chance.
     """
     biased = _multiply(_multiply(left, prior), left.T)
     noisy = _multiply(_multiply(left, noise), left.T)
     shown = float((_multiply(left, gap[:, None]) ** 2).sum()) - float(np.trace(noisy))
     error = math.sqrt(2 * float(((biased + noisy) ** 2).sum()))
     model = float(np.trace(biased))
-    grown: FloatArray = biased * max(1.0, (shown - allowed * error) / model if model > 0 else 1.0)
+    grown: FloatArray = biased * max(1.0, (shown - ALLOWED * error) / model if model > 0 else 1.0)
     return grown
 
 

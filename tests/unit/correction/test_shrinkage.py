@@ -15,12 +15,14 @@ from scipy.stats import t as student
 from karatage.correction.shrinkage import (
     ALLOWED,
     CAUTION,
+    ENOUGH,
     FIRM,
     GRID,
     LOOSE,
     Corrections,
     Shrunk,
     UsualBias,
+    count_labels,
     find_halves,
     find_quantiles,
     shrink,
@@ -117,14 +119,28 @@ def test_halves() -> None:
 # The posterior and the guess
 
 
-def explain(found: Corrections, spread: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def trust(found: Corrections) -> float:
+    """Labels for a pair, over 20: the noise of as many labels drawn for it alone, with the noise that pairs have."""
+    pairs = [(a, b) for a in range(len(found.judged)) for b in range(a)]
+    noise = sum(found.noise[a, a] + found.noise[b, b] - 2 * found.noise[a, b] for a, b in pairs)
+    alone = sum(found.unexplained * (found.scatter * found.mass[a, b]) ** 2 for a, b in pairs)
+    return float(min(1, alone / noise / 20))
+
+
+def choose(found: Corrections, shrunk: Shrunk) -> float:
+    """The spread of the guess, as a share of the scatter."""
+    caution = CAUTION + 1 - trust(found)
+    return math.exp(shrunk.spread.log_mean - caution * shrunk.spread.log_deviation) / found.scatter
+
+
+def explain(found: Corrections, spread: float, trusted: float = 1.0) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Covariances of true scores and of corrected ones, and of biases alone, as differences from the first system.
 
     The model is written with one variable for everything that is unknown.
     """
     systems = len(found.judged)
     away = np.c_[-np.ones(systems - 1), np.eye(systems - 1)]
-    slope, step = FIRM if found.same_grades else LOOSE
+    slope, step = (doubt * trusted for doubt in (FIRM if found.same_grades else LOOSE))
     centre = np.eye(systems) - 1 / systems
     value, axis = np.linalg.eigh(-0.5 * centre @ found.mass**2 @ centre)
     effect = [
@@ -170,8 +186,7 @@ def test_the_posterior_is_that_of_the_joint_distribution(same: bool, seed: int) 
 def test_the_guess_is_the_conditional_mean(same: bool, seed: int) -> None:
     found = make(seed=seed, same=same)
     shrunk = shrink(found, USUAL)
-    chosen = math.exp(shrunk.spread.log_mean - CAUTION * shrunk.spread.log_deviation) / found.scatter
-    true, seen, away = explain(found, chosen)
+    true, seen, away = explain(found, choose(found, shrunk), trust(found))
     pull = true @ np.linalg.inv(seen)
     guess = away @ found.judged + pull @ away @ (found.corrected - found.judged)
     assert_allclose(away @ shrunk.value, guess, atol=1e-9)
@@ -187,13 +202,12 @@ def test_the_bias_left_is_the_models_or_what_the_board_shows(bias: float) -> Non
     """Sums over all pairs, one pair at a time."""
     found = make(bias=bias)
     shrunk, systems = shrink(found, USUAL), 7
-    chosen = math.exp(shrunk.spread.log_mean - CAUTION * shrunk.spread.log_deviation) / found.scatter
-    true, seen, away = explain(found, chosen)
+    true, seen, away = explain(found, choose(found, shrunk), trust(found))
     left = np.eye(systems - 1) - true @ np.linalg.inv(seen)
     gap = np.r_[0, left @ away @ (found.corrected - found.judged)]
     grown = []
     squares = shrunk.spread.square, shrunk.spread_by_gold.quantile(0.5) ** 2
-    for square, allowed, bounded in zip(squares, ALLOWED, (shrunk.bias, shrunk.bias_by_gold), strict=True):
+    for square, bounded in zip(squares, (shrunk.bias, shrunk.bias_by_gold), strict=True):
         prior, _, _ = explain(found, math.sqrt(square) / found.scatter)
         biased, noisy = np.zeros((2, systems, systems))
         biased[1:, 1:] = left @ prior @ left.T
@@ -204,7 +218,7 @@ def test_the_bias_left_is_the_models_or_what_the_board_shows(bias: float) -> Non
         centre = np.eye(systems) - 1 / systems
         whole = systems * centre @ (biased + noisy) @ centre
         error = math.sqrt(2 * np.trace(whole @ whole))
-        ratio = max(1, (shown - allowed * error) / model)
+        ratio = max(1, (shown - ALLOWED * error) / model)
         assert_allclose(spread_pairs(bounded), spread_pairs(biased) * ratio, rtol=1e-6, atol=1e-12)
         grown.append(ratio)
     assert (grown[0] > 1) == (bias > 1)
@@ -214,8 +228,7 @@ def test_a_pair_shows_its_own_bias() -> None:
     """The corrected difference minus the guess, squared, beyond two standard errors."""
     found = make()
     shrunk = shrink(found, USUAL)
-    chosen = math.exp(shrunk.spread.log_mean - CAUTION * shrunk.spread.log_deviation) / found.scatter
-    true, seen, away = explain(found, chosen)
+    true, seen, away = explain(found, choose(found, shrunk), trust(found))
     left = np.eye(6) - true @ np.linalg.inv(seen)
     noisy = left @ away @ found.noise @ away.T @ left.T
     gap = left @ away @ (found.corrected - found.judged)
@@ -244,14 +257,26 @@ def test_two_systems_in_closed_form() -> None:
     variance = fixed + noise + (GRID * found.scatter * mass) ** 2
     chance = norm(scale=np.sqrt(variance)).pdf(0.4) * np.exp(USUAL.weigh(0.4))
     assert_allclose(shrunk.spread.chance, chance / chance.sum(), atol=1e-9)
-    chosen = math.exp(shrunk.spread.log_mean - CAUTION * shrunk.spread.log_deviation)
-    prior = fixed + (chosen * mass) ** 2
+    trusted = trust(found)
+    guessed = trusted**2 * (fixed - vary(found.items)) + vary(found.items)
+    prior = guessed + (choose(found, shrunk) * found.scatter * mass) ** 2
     pull = prior / (prior + noise)
     assert shrunk.value[1] - shrunk.value[0] == pytest.approx(judged + 0.4 * pull)
     assert spread_pairs(shrunk.noise)[0, 1] == pytest.approx(pull**2 * noise)
     bias, shaken = (1 - pull) ** 2 * (fixed + shrunk.spread.square * mass**2), (1 - pull) ** 2 * noise
-    shown = (1 - pull) ** 2 * 0.4**2 - shaken - ALLOWED[0] * math.sqrt(2) * (bias + shaken)
+    shown = (1 - pull) ** 2 * 0.4**2 - shaken - ALLOWED * math.sqrt(2) * (bias + shaken)
     assert spread_pairs(shrunk.bias)[0, 1] == pytest.approx(max(bias, shown))
+
+
+def test_with_few_labels_the_guess_trusts_the_judges_more() -> None:
+    """Some of these worlds have enough labels for a pair, and others too few."""
+    worlds = [make(noisy=noisy) for noisy in (0.02, 1.0, 5.0)]
+    trusted = [trust(found) for found in worlds]
+    assert trusted == sorted(trusted, reverse=True)
+    assert trusted[0] == 1 > trusted[1] > trusted[2]
+    for found, share in zip(worlds, trusted, strict=True):
+        assert min(1, count_labels(found) / ENOUGH) == pytest.approx(share)
+    assert count_labels(change(worlds[0], noise=0.0)) == math.inf
 
 
 # What must hold
