@@ -28,11 +28,11 @@ CAUTION = 0.5  # standard deviations of the log spread by which the guess trusts
 ENOUGH = 20.0  # labels for a typical pair, below which the guess trusts the judges more
 ALLOWED = 0.5  # standard errors by which the board's bias may exceed that of the model
 CLEAR = 2.0  # standard errors by which a corrected difference may be off the guess before the pair's own bias counts
-KURTOSIS = 10.0  # of usual judges' biases over the pairs of a board, at most; of 21 judges the largest was 8.6
+KURTOSIS = 8.0  # of usual judges' biases over the pairs of a board; of 21 judges about 3, and 8.6 at most
 RIDGE = 1e-12
 TOUCHING = np.linspace(-1.5, 4.5, 300)  # how far biases are above a critical value
 QUANTILES, LARGEST = 1000, 1e4
-SLACK, HALVINGS = 0.95, 40  # of the chance to miss, as three values may exceed slightly more often than two
+HALVINGS = 40
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -283,12 +283,12 @@ def _read_quantiles(square: FloatArray, squares: FloatArray, quantiles: FloatArr
 def _tabulate_bounded(confidence: float, kurtosis: float) -> tuple[FloatArray, FloatArray]:
     """Mean squares of bias and critical values where the kurtosis of the bias is bounded.
 
-    The worst distribution of b^2 has little more chance to exceed than the worst with two values. Such a pair either
+    The worst distribution of b^2 exceeds in at most 2 % more cases than the worst with two values. Such a pair either
     has exactly this kurtosis, or one of its values is 0.
     """
     from scipy.special import ndtr
 
-    alpha = SLACK * (1 - confidence)
+    alpha = 1 - confidence
     squares = np.r_[0.0, np.geomspace(1e-3, 1e3, 200)]
     mean = squares[1:, None]
     low = mean * np.linspace(0.0, 0.98, 50)
