@@ -21,6 +21,7 @@ from karatage.data.records import GRADES, Remembered, Study, StudyRecord
 from karatage.data.runs import Runs
 from karatage.decisions.bias import load_usual_biases, name_family
 from karatage.decisions.notes import tell
+from karatage.errors import OptionError
 from karatage.measures.registry import as_weighted_sum
 from karatage.text import nearest, shorten
 
@@ -221,7 +222,11 @@ def _name_collection(case: Case) -> str:
 
 
 def _list_gains(case: Case) -> tuple[float, ...]:
-    found = as_weighted_sum(case.question.parsed, case.depth, GRADES - 1)
+    """Of all grades that there can be; of those that occur if the measure has no gains for the others."""
+    try:
+        found = as_weighted_sum(case.question.parsed, case.depth, GRADES - 1)
+    except OptionError:
+        found = case.linear
     assert found is not None
     return tuple(found.gain.tolist())
 

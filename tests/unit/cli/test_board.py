@@ -43,7 +43,8 @@ def test_all_is_said_in_80_columns(gold):
         assert f"{board.naive.value[s]:.4f}" in line
         if board.corrected is not None:
             assert f"{board.corrected.value[s]:.4f}" in line
-            assert f"{board.corrected.low[s]:.4f}" in line
+            first = board.corrected if board.guess is None else board.guess.standing
+            assert f"{first.low[s]:.4f}" in line
     assert gives(words, "judges", board.naive_pairs.count)
     if board.corrected is not None:
         assert gives(words, "corrected", board.corrected_pairs.count)
