@@ -222,13 +222,14 @@ def _name_collection(case: Case) -> str:
 
 
 def _list_gains(case: Case) -> tuple[float, ...]:
-    """Of all grades that there can be; of those that occur if the measure has no gains for the others."""
+    """The gain of each grade that there can be; the highest where a measure has gains for lower grades only."""
+    assert case.linear is not None
     try:
         found = as_weighted_sum(case.question.parsed, case.depth, GRADES - 1)
     except OptionError:
-        found = case.linear
-    assert found is not None
-    return tuple(found.gain.tolist())
+        found = None
+    gain = (found or case.linear).gain[:GRADES]
+    return tuple(np.pad(gain, (0, GRADES - len(gain)), "edge").tolist())
 
 
 def _count_errors(case: Case) -> LongArray:
